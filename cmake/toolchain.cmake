@@ -1,0 +1,29 @@
+# Compiler settings for everything in the repository: C++20, warnings, ccache, sanitizers.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(VOLLEY_CCACHE ccache)
+if(VOLLEY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${VOLLEY_CCACHE})
+endif()
+
+# Warnings are a property of our own targets, never of those who use the library.
+add_library(volley_warnings INTERFACE)
+target_compile_options(volley_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>
+  $<$<BOOL:${VOLLEY_WERROR}>:-Werror>)
+
+if(VOLLEY_SANITIZE)
+  add_compile_options(-fsanitize=${VOLLEY_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${VOLLEY_SANITIZE})
+  if(VOLLEY_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

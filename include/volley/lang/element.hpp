@@ -1,0 +1,115 @@
+// Element<T>: what `data[i]` gives. It holds the value that was there when the expression was written, and the
+// place: assigning to the expression itself stores, assigning to a name for it does not compile, as the name
+// stands for the old value.
+#pragma once
+
+#include <volley/lang/value.hpp>
+
+namespace volley {
+
+// Each compound operator for the places that can be assigned to.
+#define VOLLEY_COMPOUND_OPERATORS(X)                                                                       \
+    X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number)        \
+    X(%=, Rem, need_whole) X(&=, And, need_bits) X(|=, Or, need_bits) X(^=, Xor, need_bits)                \
+    X(<<=, Shl, need_whole) X(>>=, Shr, need_whole)
+
+namespace lang {
+
+/// What stands on the right of a compound operator: for matrices a scalar may scale.
+template <class T, ir::Op op>
+struct CompoundOperand {
+    using type = In<T>;
+};
+template <class U, int C, int R, ir::Op op>
+    requires(op == ir::Op::Mul || op == ir::Op::Div)
+struct CompoundOperand<mat<U, C, R>, op> {
+    using type = Only<U>;
+};
+
+}  // namespace lang
+
+#define VOLLEY_NAMED_ELEMENT                                                                                      \
+    "volley: assigning to a named element, which holds the value that was read: assign to the expression itself " \
+    "(data[i] = x), or declare a Var<T> for a copy that changes"
+
+template <class T>
+class Element : public lang::Parts<T, ::volley::Element, Value<T>> {
+    using Base = lang::Parts<T, ::volley::Element, Value<T>>;
+
+public:
+    explicit Element(lang::Ref ref) : Base(ref) {}
+    Element(const Element& other) : Base(lang::ref_of(other)) {}
+
+    // NOLINTBEGIN(misc-unconventional-assign-operator): what was stored, as the place may change again
+    Value<T> operator=(lang::In<T> value) && { return put(value.ref); }
+    Value<T> operator=(const Element& other) && { return put(lang::read(lang::ref_of(other))); }
+    void operator=(lang::In<T>) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
+    void operator=(const Element&) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
+    // NOLINTEND(misc-unconventional-assign-operator)
+
+#define VOLLEY_ELEMENT_COMPOUND(op, node, need)                                                         \
+    Value<T> operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) && {                  \
+        lang::need<T>();                                                                                \
+        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));                             \
+    }                                                                                                   \
+    void operator op(typename lang::CompoundOperand<T, ir::Op::node>::type) & {                         \
+        static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT);                                            \
+    }
+    VOLLEY_COMPOUND_OPERATORS(VOLLEY_ELEMENT_COMPOUND)
+#undef VOLLEY_ELEMENT_COMPOUND
+
+    /// A part of the element: a place again while the expression is not named, else a part of the value read.
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) && {
+        return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
+    }
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const& {
+        return Value<lang::part_t<P>>(lang::extract(lang::read(lang::ref_of(*this)), i.ref));
+    }
+
+private:
+    Value<T> put(lang::Ref value) { return Value<T>(lang::store(lang::ref_of(*this), value)); }
+};
+
+/// What an element of Buff<const T> gives.
+template <class T>
+class ReadOnlyElement : public lang::Parts<T, ::volley::ReadOnlyElement, Value<T>> {
+    using Base = lang::Parts<T, ::volley::ReadOnlyElement, Value<T>>;
+
+public:
+    explicit ReadOnlyElement(lang::Ref ref) : Base(ref) {}
+    ReadOnlyElement(const ReadOnlyElement& other) : Base(lang::ref_of(other)) {}
+
+    void operator=(const ReadOnlyElement&) { read_only(); }
+    template <class X>
+    void operator=(const X&) {
+        read_only<X>();
+    }
+#define VOLLEY_READ_ONLY_COMPOUND(op, node, need) \
+    template <class X>                            \
+    void operator op(const X&) {                  \
+        read_only<X>();                           \
+    }
+    VOLLEY_COMPOUND_OPERATORS(VOLLEY_READ_ONLY_COMPOUND)
+#undef VOLLEY_READ_ONLY_COMPOUND
+
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] ReadOnlyElement<lang::part_t<P>> operator[](lang::Index i) const {
+        return ReadOnlyElement<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
+    }
+
+private:
+    template <class X = T>
+    static void read_only() {
+        static_assert(lang::never<X>, "volley: this buffer is read-only: declare the parameter as Buff<T> instead "
+                                      "of Buff<const T>");
+    }
+};
+
+#undef VOLLEY_NAMED_ELEMENT
+
+}  // namespace volley

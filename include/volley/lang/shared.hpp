@@ -1,0 +1,95 @@
+// Shared<T>: an array that the invocations of a workgroup share, undefined at its start.
+//
+//     Shared<float> tile(16, 17);
+//     tile[local_id().y][local_id().x] = data[i];
+//     barrier();
+#pragma once
+
+#include <volley/lang/atomic.hpp>
+#include <volley/lang/element.hpp>
+
+namespace volley {
+
+/// One step of indexing a shared array: an element once all indices are given.
+template <class T>
+class SharedElement : public Element<T> {
+public:
+    SharedElement(lang::Ref root, unsigned rank, lang::Index first)
+        : Element<T>(reach(root, rank, &first.ref, 1)), root_(root), rank_(rank), indices_{first.ref} {}
+
+    using Element<T>::operator=;
+    Value<T> operator=(const SharedElement& other) && {  // NOLINT(misc-unconventional-assign-operator)
+        return static_cast<Element<T>&&>(*this) = static_cast<const Element<T>&>(other);
+    }
+    void operator=(const SharedElement& other) & { static_cast<Element<T>&>(*this) = other; }
+    SharedElement(const SharedElement&) = default;
+
+    [[nodiscard]] SharedElement operator[](lang::Index next) const { return SharedElement(*this, next); }
+
+private:
+    SharedElement(SharedElement before, lang::Index next)
+        : Element<T>(before.extended(next)),
+          root_(before.root_),
+          rank_(before.rank_),
+          given_(before.given_ + 1),
+          indices_{before.indices_[0], before.indices_[1], before.indices_[2]} {}
+
+    lang::Ref extended(lang::Index next) {
+        if (given_ >= rank_) lang::fail_partial(given_ + 1, rank_);
+        indices_[given_] = next.ref;
+        return reach(root_, rank_, indices_, given_ + 1);
+    }
+    static lang::Ref reach(lang::Ref root, unsigned rank, const lang::Ref* indices, unsigned given) {
+        if (given < rank) return lang::Ref(lang::Ref::Kind::Partial, root.node(), root.trace());
+        return lang::element(root, indices, given);
+    }
+
+    lang::Ref root_;
+    unsigned rank_ = 1;
+    unsigned given_ = 1;
+    lang::Ref indices_[3];
+};
+
+/// A shared array of one to three dimensions, their extents fixed when the kernel is traced. With several, indexing
+/// takes all of them: tile[y][x], or tile(y, x), whose parts can be indexed further.
+template <class T>
+class Shared {
+    using Site = lang::Site;
+
+public:
+    explicit Shared(std::uint64_t n, Site at = Site::here()) : Shared({n, 0, 0}, 1, at) {}
+    Shared(std::uint64_t n, std::uint64_t m, Site at = Site::here()) : Shared({n, m, 0}, 2, at) {}
+    Shared(std::uint64_t n, std::uint64_t m, std::uint64_t k, Site at = Site::here()) : Shared({n, m, k}, 3, at) {}
+
+    [[nodiscard]] SharedElement<T> operator[](lang::Index i) const { return SharedElement<T>(root_, rank_, i); }
+
+    template <class... I>
+    [[nodiscard]] Element<T> operator()(const I&... i) const {
+        const lang::Ref indices[] = {lang::Index(i, Site{}).ref...};
+        check(sizeof...(I));
+        return Element<T>(lang::element(root_, indices, sizeof...(I)));
+    }
+
+    template <class... I>
+    [[nodiscard]] Atomic<T> atomic(const I&... i) const {
+        const lang::Ref indices[] = {lang::Index(i, Site{}).ref...};
+        check(sizeof...(I));
+        return Atomic<T>(lang::locate(root_, indices, sizeof...(I)));
+    }
+
+private:
+    struct Extents {
+        std::uint64_t n[3];
+    };
+    Shared(Extents extents, unsigned rank, Site at)
+        : root_(lang::declare_shared(dtype_of<T>(), extents.n, rank, at)), rank_(rank) {}
+
+    void check(unsigned given) const {
+        if (given != rank_) lang::fail_partial(given, rank_);
+    }
+
+    lang::Ref root_;
+    unsigned rank_;
+};
+
+}  // namespace volley

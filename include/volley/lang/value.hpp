@@ -1,0 +1,133 @@
+// Value<T>: an immutable value inside a kernel, known only when the kernel runs. Made by operators, functions,
+// loads and constants; `auto y = x * 2 + 1;` gives one. It is a handle of a few words, and it records operations
+// in the kernel that this thread traces: used anywhere else it throws TraceError.
+#pragma once
+
+#include <volley/lang/operand.hpp>
+#include <volley/lang/operators.hpp>
+#include <volley/lang/swizzle.hpp>
+
+namespace volley {
+namespace lang {
+
+template <class T>
+class ValueBase : public HandleOf<T>::type, public Operators<T> {
+public:
+    using volley_type = T;
+
+protected:
+    explicit ValueBase(Ref ref) : HandleOf<T>::type(ref) {}
+};
+
+/// The members by which parts are named: x, y, z, w of vectors and the fields of structs, each a Face<part> (Value,
+/// Var or Element) that knows its path from the whole.
+template <class T>
+struct PartsOf {
+    template <template <class> class Face, class Base>
+    using type = Base;
+};
+
+template <Reflected T>
+struct PartsOf<T> {
+    template <template <class> class Face, class Base>
+    using type = typename Reflection<T>::template members<Face, Base>;
+};
+
+template <class U>
+struct PartsOf<vec<U, 2>> {
+    template <template <class> class Face, class Base>
+    struct type : Base {
+        Face<U> x, y;
+        explicit type(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)) {}
+    };
+};
+
+template <class U>
+struct PartsOf<vec<U, 3>> {
+    template <template <class> class Face, class Base>
+    struct type : Base {
+        Face<U> x, y, z;
+        explicit type(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)), z(ref.part(2)) {}
+    };
+};
+
+template <class U>
+struct PartsOf<vec<U, 4>> {
+    template <template <class> class Face, class Base>
+    struct type : Base {
+        Face<U> x, y, z, w;
+        explicit type(Ref ref)
+            : Base(ref), x(ref.part(0)), y(ref.part(1)), z(ref.part(2)), w(ref.part(3)) {}
+    };
+};
+
+template <class T, template <class> class Face, class Base>
+using Parts = typename PartsOf<T>::template type<Face, Base>;
+
+}  // namespace lang
+
+/// An immutable value. Copying copies what the other holds now: of a Var its present value.
+template <class T>
+class Value : public lang::Parts<T, ::volley::Value, lang::ValueBase<T>> {
+    using Base = lang::Parts<T, ::volley::Value, lang::ValueBase<T>>;
+
+public:
+    explicit Value(lang::Ref ref) : Base(ref) {}
+
+    Value(const Value& other) : Base(lang::read(lang::ref_of(other))) {}
+
+    /// A host number; for vectors in all components, for complex numbers the real part.
+    template <lang::HostNumber N>
+        requires lang::Numeric<T>
+    Value(N n, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+        : Base(widen(lang::host_number<T>(n, at))) {}
+
+    /// A constant of the host.
+    Value(const T& host, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+        requires(!lang::Scalar<T>)
+        : Base(lang::constant(dtype_of<T>(), &host, at)) {}
+
+    template <lang::Expr X>
+        requires(!std::derived_from<X, Value>)
+    explicit Value(const X& x, lang::Site at = lang::Site::here()) : Base(widen(lang::argument<T>(x, at))) {}
+
+    /// Part i of a vector, matrix (a column) or array.
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
+        return Value<lang::part_t<P>>(lang::extract(lang::ref_of(*this), i.ref));
+    }
+
+    void operator=(const Value&) {
+        static_assert(lang::never<T>, "volley: a Value cannot be assigned to: declare a Var<T>");
+    }
+    template <class X>
+    void operator=(const X&) {
+        static_assert(lang::never<X>, "volley: a Value cannot be assigned to: declare a Var<T>");
+    }
+
+    /// There is none: the value is not known while the kernel is traced.
+    template <class B = T>
+    explicit operator bool() const {
+        static_assert(lang::never<B>,
+                      "volley: this condition is a Value, which is known only when the kernel runs: use $if, $while "
+                      "or select(c, a, b) instead of if, while or ?:");
+        return false;
+    }
+
+private:
+    static lang::Ref widen(lang::Ref ref) {
+        if constexpr (lang::Scalar<T>) {
+            return ref;
+        } else {
+            return lang::promote(ref, dtype_of<T>());
+        }
+    }
+};
+
+template <lang::HostNumber N>
+Value(N) -> Value<N>;
+template <lang::Expr X>
+Value(X) -> Value<typename X::volley_type>;
+
+}  // namespace volley

@@ -1,0 +1,91 @@
+// Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value that it
+// has at that place; copying it makes another variable. `Array<T, N>` is a local array.
+//
+//     Var<float> sum = 0.f;
+//     $for (k, 0u, n) { sum += data[k]; }
+#pragma once
+
+#include <volley/lang/element.hpp>
+
+namespace volley {
+
+template <class T>
+class Var : public lang::Parts<T, ::volley::Var, Value<T>> {
+    using Base = lang::Parts<T, ::volley::Var, Value<T>>;
+
+public:
+    explicit Var(lang::Ref ref) : Base(ref) {}
+
+    explicit Var(lang::Site at = lang::Site::here()) : Base(lang::declare_var(dtype_of<T>(), at)) {}
+
+    Var(const Var& other, lang::Site at = lang::Site::here())
+        : Base(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
+
+    /// Starts with a value, host number or constant.
+    template <lang::Argument X>
+        requires(!std::same_as<X, T> || lang::Scalar<T>)
+    Var(const X& initial, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+        : Base(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
+    Var(const T& initial, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+        requires(!lang::Scalar<T>)
+        : Base(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
+
+    Var& operator=(lang::In<T> value) { return put(value.ref); }
+    Var& operator=(const Var& other) { return put(lang::read(lang::ref_of(other))); }  // NOLINT(*-self-assignment)
+
+#define VOLLEY_VAR_COMPOUND(op, node, need)                                                   \
+    Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) {               \
+        lang::need<T>();                                                                      \
+        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));                   \
+    }
+    VOLLEY_COMPOUND_OPERATORS(VOLLEY_VAR_COMPOUND)
+#undef VOLLEY_VAR_COMPOUND
+
+    Var& operator++() { return step(ir::Op::Add); }
+    Var& operator--() { return step(ir::Op::Sub); }
+    Value<T> operator++(int) {
+        Value<T> old(*this);
+        step(ir::Op::Add);
+        return old;
+    }
+    Value<T> operator--(int) {
+        Value<T> old(*this);
+        step(ir::Op::Sub);
+        return old;
+    }
+
+    /// A part of the variable, to read or to assign to.
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) {
+        return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
+    }
+    template <class P = T>
+        requires lang::Indexable<P>
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
+        return Value<lang::part_t<P>>(lang::read(lang::element(lang::ref_of(*this), &i.ref, 1)));
+    }
+
+private:
+    Var& put(lang::Ref value) {
+        lang::store(lang::ref_of(*this), value);
+        return *this;
+    }
+    Var& step(ir::Op op) {
+        lang::need_number<T>();
+        return put(lang::emit(op, {lang::ref_of(*this), lang::host_number<T>(1, {})}));
+    }
+};
+
+template <lang::HostNumber N>
+Var(N) -> Var<N>;
+template <lang::Expr X>
+Var(X) -> Var<typename X::volley_type>;
+
+/// A local array: `Array<float, 4> a; a[k] = 1.f;`
+template <class T, std::size_t N>
+using Array = Var<std::array<T, N>>;
+
+#undef VOLLEY_COMPOUND_OPERATORS
+
+}  // namespace volley

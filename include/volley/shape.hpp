@@ -1,0 +1,148 @@
+// Shapes, strides and indices of up to 8 dimensions, row-major (the last index runs fastest), in 64 bits. No
+// product is ever formed unchecked: a size that does not fit is an Overflow error, not a small number.
+#pragma once
+
+#include <volley/api.hpp>
+#include <volley/error.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace volley {
+
+inline constexpr int max_rank = 8;
+
+namespace detail {
+
+[[noreturn]] VOLLEY_API void fail_rank(std::size_t rank);
+[[noreturn]] VOLLEY_API void fail_negative_extent(std::int64_t extent);
+[[noreturn]] VOLLEY_API void fail_extent_overflow(std::uint64_t extent);
+
+/// A short row of 64-bit integers held in place: what shapes, strides and indices have in common. Entries
+/// beyond the rank are zero, so that comparing is comparing the members.
+template <class Derived>
+class Axes {
+public:
+    constexpr Axes() noexcept = default;
+
+    [[nodiscard]] constexpr int rank() const noexcept { return rank_; }
+    /// Not checked: 0 <= axis < rank().
+    [[nodiscard]] constexpr std::int64_t operator[](int axis) const noexcept {
+        return values_[static_cast<std::size_t>(axis)];
+    }
+    [[nodiscard]] constexpr const std::int64_t* begin() const noexcept { return values_.data(); }
+    [[nodiscard]] constexpr const std::int64_t* end() const noexcept { return values_.data() + rank_; }
+    [[nodiscard]] constexpr std::span<const std::int64_t> span() const noexcept { return {begin(), end()}; }
+
+    friend constexpr bool operator==(const Axes&, const Axes&) noexcept = default;
+
+protected:
+    constexpr void append(std::int64_t value) {
+        if (rank_ == max_rank) fail_rank(static_cast<std::size_t>(max_rank) + 1);
+        values_[static_cast<std::size_t>(rank_++)] = value;
+    }
+    constexpr void assign(int axis, std::int64_t value) noexcept {
+        values_[static_cast<std::size_t>(axis)] = value;
+    }
+
+private:
+    std::array<std::int64_t, max_rank> values_{};
+    int rank_ = 0;
+};
+
+}  // namespace detail
+
+/// Any integer type but bool.
+template <class I>
+concept ExtentInteger = std::integral<I> && !std::same_as<I, bool>;
+
+/// One extent of a shape, from any integer type. Throws for a negative or too large one.
+class Extent {
+public:
+    // NOLINTNEXTLINE(google-explicit-constructor): extents are written as plain integers
+    constexpr Extent(ExtentInteger auto value) : value_(static_cast<std::int64_t>(value)) {
+        if (std::cmp_greater(value, INT64_MAX))
+            detail::fail_extent_overflow(static_cast<std::uint64_t>(value));
+        if (std::cmp_less(value, 0)) detail::fail_negative_extent(value_);
+    }
+    [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
+
+private:
+    std::int64_t value_;
+};
+
+/// The extents of an array: `Shape{3, 4}`, or just `{3, 4}` or `12` where a Shape is expected. A shape of
+/// rank 0 has one element. Extents of zero are legal. Throws ArgumentError for negative extents or rank > 8.
+class Shape : public detail::Axes<Shape> {
+public:
+    constexpr Shape() noexcept = default;
+    // NOLINTNEXTLINE(google-explicit-constructor): an integer is a one-dimensional shape
+    constexpr Shape(ExtentInteger auto extent) { append(Extent(extent).value()); }
+    constexpr Shape(std::initializer_list<Extent> extents) {
+        if (extents.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(extents.size());
+        for (const Extent extent : extents) append(extent.value());
+    }
+    constexpr explicit Shape(std::span<const std::int64_t> extents) {
+        if (extents.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(extents.size());
+        for (const std::int64_t extent : extents) append(Extent(extent).value());
+    }
+
+    /// The number of elements. Throws ArgumentError (Overflow) when it does not fit in 63 bits.
+    [[nodiscard]] VOLLEY_API std::int64_t elements() const;
+    /// The number of bytes of elements of that size, checked likewise.
+    [[nodiscard]] VOLLEY_API std::int64_t bytes(std::int64_t element_size) const;
+    /// "(3, 4)"
+    [[nodiscard]] VOLLEY_API std::string to_string() const;
+};
+
+/// Distances between neighbours along each axis, in elements or in bytes.
+class Strides : public detail::Axes<Strides> {
+public:
+    constexpr Strides() noexcept = default;
+    constexpr explicit Strides(std::span<const std::int64_t> strides) {
+        for (const std::int64_t stride : strides) append(stride);
+    }
+    [[nodiscard]] VOLLEY_API std::string to_string() const;
+};
+
+/// A position in a shape, one entry per axis.
+class Index : public detail::Axes<Index> {
+public:
+    constexpr Index() noexcept = default;
+    constexpr Index(std::initializer_list<std::int64_t> index) {
+        for (const std::int64_t i : index) append(i);
+    }
+    constexpr explicit Index(std::span<const std::int64_t> index) {
+        for (const std::int64_t i : index) append(i);
+    }
+    [[nodiscard]] VOLLEY_API std::string to_string() const;
+};
+
+/// a * b and a + b of sizes (not negative); Overflow, naming `what`, when it does not fit in 63 bits.
+[[nodiscard]] VOLLEY_API std::int64_t checked_multiply(std::int64_t a, std::int64_t b, std::string_view what);
+[[nodiscard]] VOLLEY_API std::int64_t checked_add(std::int64_t a, std::int64_t b, std::string_view what);
+
+/// Strides in elements of an array that lies in memory as `padded`: pass the padded shape, or the shape
+/// itself for a dense array.
+[[nodiscard]] VOLLEY_API Strides row_major_strides(const Shape& padded);
+/// The same in bytes.
+[[nodiscard]] VOLLEY_API Strides row_major_byte_strides(const Shape& padded, std::int64_t element_size);
+
+/// Throws ArgumentError (InvalidShape) unless `padded` has the same rank and no smaller extent.
+VOLLEY_API void check_padding(const Shape& shape, const Shape& padded);
+
+/// The position's number in row-major order. Throws ArgumentError (IndexError) outside of the shape.
+[[nodiscard]] VOLLEY_API std::int64_t ravel_index(const Index& index, const Shape& shape);
+/// The inverse: 0 <= linear < shape.elements(), else IndexError.
+[[nodiscard]] VOLLEY_API Index unravel_index(std::int64_t linear, const Shape& shape);
+
+/// The sum of index times stride; ranks must agree.
+[[nodiscard]] VOLLEY_API std::int64_t strided_offset(const Index& index, const Strides& strides);
+
+}  // namespace volley

@@ -1,0 +1,48 @@
+// A device as the runtime sees it: memory, programs and queues. Each backend implements this interface, with
+// the same file names: <backend>_device.cpp, <backend>_queue.cpp, <backend>_memory.cpp, <backend>_program.cpp.
+#pragma once
+
+#include "backends/api/queue.hpp"
+
+#include <volley/device.hpp>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace volley::backend {
+
+/// What a context may ask of its devices. Zero means: the environment's setting, else the backend's own choice.
+struct DeviceOptions {
+    unsigned cpu_width = 0;          // lanes of a vector, a power of two up to 64
+    unsigned cpu_threads = 0;        // threads that compute, the waiting one included
+    std::uint64_t memory_limit = 0;  // bytes that may be live at once
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+
+    [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
+    /// Uninitialised memory. Throws MemoryError (OutOfMemory) naming the size and the device.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+    /// `fn` is verified and optimised. Throws CompileError or Unsupported (a feature that the device lacks, with the source line).
+    [[nodiscard]] virtual std::unique_ptr<Program> compile(ir::Function fn) = 0;
+    [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
+    /// A good workgroup size for a kernel that declares none.
+    [[nodiscard]] virtual ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const = 0;
+};
+
+/// A backend: finds its devices. Constructing one opens its driver; a machine without it has no devices.
+/// <backend>_driver.hpp declares `std::unique_ptr<backend::Driver> make_driver()` in the backend's namespace.
+class Driver {
+public:
+    virtual ~Driver() = default;
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "cpu"
+    /// All devices, in the driver's order, without side effects. The index is DeviceInfo::index.
+    [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
+    /// Opens one; each call makes a new device object (a context's own).
+    [[nodiscard]] virtual std::unique_ptr<Device> open(unsigned index, const DeviceOptions& options) = 0;
+};
+
+}  // namespace volley::backend

@@ -1,0 +1,27 @@
+// An allocation on a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace volley::backend {
+
+/// One block of a device's memory. Owned by whoever allocated it; freed by its destructor, which must not run before
+/// the device is done with it (the runtime retires memory by timeline points).
+class Memory {
+public:
+    virtual ~Memory() = default;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// The bytes themselves where the host can address them (always 64-byte aligned), else nullptr.
+    [[nodiscard]] std::byte* host() const noexcept { return host_; }
+
+protected:
+    Memory(std::size_t size, std::byte* host) : size_(size), host_(host) {}
+    std::size_t size_;
+    std::byte* host_;
+};
+
+}  // namespace volley::backend

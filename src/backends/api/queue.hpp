@@ -1,0 +1,56 @@
+// An in-order stream of commands to a device. Every call returns at once (a small command may already have run)
+// with the point at which it will be done.
+#pragma once
+
+#include "backends/api/memory.hpp"
+#include "backends/api/program.hpp"
+#include "backends/api/timeline.hpp"
+
+#include <functional>
+#include <span>
+
+namespace volley::backend {
+
+/// One argument of a launch, in the order of the kernel's parameters.
+struct Argument {
+    Memory* memory = nullptr;    // buffers: the block,
+    std::uint64_t offset = 0;    //   the first byte in it
+    std::uint64_t elements = 0;  //   and how many elements the kernel may touch
+    const void* value = nullptr;  // values: the bytes, in the host's layout; copied before launch() returns
+};
+
+struct Launch {
+    Program* program = nullptr;
+    ir::Dim3 global = {1, 1, 1};  // invocations; none is 0
+    ir::Dim3 local = {1, 1, 1};   // workgroup size, checked against the device's limits by the runtime
+    std::span<const Argument> args;
+};
+
+class Queue {
+public:
+    virtual ~Queue() = default;
+
+    /// Runs a kernel. Throws CompileError when a variant has to be made and cannot. The hot path: no allocation for
+    /// kernels of up to 16 arguments.
+    virtual Point launch(const Launch& launch) = 0;
+    /// Host to device; `data` is copied or used before the call returns.
+    virtual Point write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) = 0;
+    /// Device to host; `data` must stay valid until the point has passed.
+    virtual Point read(const Memory& from, std::uint64_t offset, std::span<std::byte> data) = 0;
+    /// Inside the device. Ranges of one block must not overlap.
+    virtual Point copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
+                       std::uint64_t bytes) = 0;
+    /// Repeats `pattern` (1 to 64 bytes, or any size that divides `bytes`) over the range.
+    virtual Point fill(Memory& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern) = 0;
+    /// Runs on a thread of the library's when all earlier work is done. An exception becomes the queue's error.
+    virtual Point call(std::function<void()> callback) = 0;
+    /// Later commands of this queue start only after `point` of another queue's timeline.
+    virtual Point wait_for(Timeline& other, Point point) = 0;
+
+    [[nodiscard]] virtual Timeline& timeline() noexcept = 0;
+    [[nodiscard]] virtual Point last() const noexcept = 0;  // the newest point given out
+    /// Hands everything to the device; waits for nothing.
+    virtual void flush() {}
+};
+
+}  // namespace volley::backend

@@ -1,0 +1,123 @@
+// What running a piece of each kind of command means. Nothing here knows of queues or threads.
+#include "backends/cpu/cpu_command.hpp"
+
+#include "backends/cpu/cpu_program.hpp"
+#include "backends/cpu/cpu_scratch.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace volley::backends::cpu {
+namespace {
+
+/// A copy that leaves the caches alone: without it every written line is read first.
+void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+#if defined(__SSE2__)
+    const std::size_t head = std::min(bytes, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);
+    std::memcpy(to, from, head);
+    to += head;
+    from += head;
+    bytes -= head;
+    for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
+        _mm_prefetch(reinterpret_cast<const char*>(from) + 1024, _MM_HINT_NTA);
+        const auto* source = reinterpret_cast<const __m128i*>(from);
+        auto* target = reinterpret_cast<__m128i*>(to);
+        const __m128i a = _mm_loadu_si128(source);
+        const __m128i b = _mm_loadu_si128(source + 1);
+        const __m128i c = _mm_loadu_si128(source + 2);
+        const __m128i d = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(target, a);
+        _mm_stream_si128(target + 1, b);
+        _mm_stream_si128(target + 2, c);
+        _mm_stream_si128(target + 3, d);
+    }
+    _mm_sfence();  // streaming stores are ordered before the piece counts as done
+#endif
+    std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+void run_kernel(const KernelRun& run, std::uint32_t index) {
+    const Pieces& pieces = run.pieces;
+    const bool plain = run.shared_bytes == 0 && run.spill_bytes == 0 && !run.program->prints();
+    if (pieces.count == 1 && plain) {
+        run.entry(&run.work);
+        return;
+    }
+    codegen::llvm::Work work = run.work;
+    if (pieces.count > 1) {
+        if (pieces.grouped) {
+            work.begin = index * pieces.rows;
+            work.end = std::min(work.begin + pieces.rows, run.work.end);
+        } else if (pieces.segments > 1) {
+            work.row_begin = index / pieces.segments;
+            work.row_end = work.row_begin + 1;
+            work.begin = index % pieces.segments * pieces.segment;
+            work.end = std::min(work.begin + pieces.segment, run.work.end);
+        } else {
+            work.row_begin = index * pieces.rows;
+            work.row_end = std::min(work.row_begin + pieces.rows, run.work.row_end);
+        }
+    }
+    if (run.shared_bytes != 0 || run.spill_bytes != 0) {
+        Scratch& scratch = Scratch::of_this_thread();
+        work.shared = scratch.shared(run.shared_bytes);
+        work.spill = scratch.spill(run.spill_bytes);
+    }
+    if (!run.program->prints()) {
+        run.entry(&work);
+        return;
+    }
+    PrintJob job(*run.program);
+    work.print = &PrintJob::print;
+    work.print_context = &job;
+    run.entry(&work);
+    job.rethrow();
+}
+
+void run_copy(const Transfer& transfer, std::uint32_t index) {
+    const std::uint64_t begin = index * transfer.piece;
+    const std::uint64_t bytes = std::min(transfer.piece, transfer.bytes - begin);
+    if (transfer.streaming) {
+        stream_copy(transfer.to + begin, transfer.from + begin, bytes);
+    } else if (bytes != 0) {
+        std::memcpy(transfer.to + begin, transfer.from + begin, bytes);
+    }
+}
+
+void run_fill(const Transfer& transfer, std::uint32_t index) {
+    const std::uint64_t begin = index * transfer.piece;
+    const std::uint64_t bytes = std::min(transfer.piece, transfer.bytes - begin);
+    std::byte* to = transfer.to + begin;
+    if (transfer.pattern == 1) {
+        std::memset(to, std::to_integer<int>(*transfer.from), bytes);
+        return;
+    }
+    // A block of whole patterns that stays in the first cache, then that block over and over.
+    std::uint64_t block = std::min(transfer.pattern, bytes);
+    std::memcpy(to, transfer.from, block);
+    while (block < 4096 && block < bytes) {
+        const std::uint64_t more = std::min(block, bytes - block);
+        std::memcpy(to + block, to, more);
+        block += more;
+    }
+    for (std::uint64_t done = block; done < bytes; done += block) {
+        std::memcpy(to + done, to, std::min(block, bytes - done));
+    }
+}
+
+std::byte* Command::reserve(std::size_t size) {
+    if (size <= inline_bytes) return bytes;
+    if (size > more_size_) {
+        more_bytes = std::make_unique<std::byte[]>(size);
+        more_size_ = size;
+    }
+    return more_bytes.get();
+}
+
+}  // namespace volley::backends::cpu

@@ -1,0 +1,31 @@
+// The processor as a device of one context.
+#pragma once
+
+#include "backends/api/device.hpp"
+#include "backends/cpu/cpu_memory.hpp"
+#include "backends/cpu/cpu_pool.hpp"
+#include "codegen/llvm/compiler.hpp"
+
+#include <memory>
+
+namespace volley::backends::cpu {
+
+class CpuDevice final : public backend::Device {
+public:
+    CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
+              std::shared_ptr<MemoryBudget> budget);
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+
+private:
+    DeviceInfo info_;
+    codegen::llvm::Target target_;
+    std::shared_ptr<CpuPool> pool_;
+    std::shared_ptr<MemoryBudget> budget_;
+};
+
+}  // namespace volley::backends::cpu

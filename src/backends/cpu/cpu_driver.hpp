@@ -1,0 +1,12 @@
+// The CPU as a backend: one device, the processor that the program runs on.
+#pragma once
+
+#include "backends/api/device.hpp"
+
+#include <memory>
+
+namespace volley::backends::cpu {
+
+[[nodiscard]] std::unique_ptr<backend::Driver> make_driver();
+
+}  // namespace volley::backends::cpu

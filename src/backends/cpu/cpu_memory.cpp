@@ -1,0 +1,77 @@
+// Small blocks come from the heap, large ones from the system, aligned to huge pages.
+#include "backends/cpu/cpu_memory.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <sys/mman.h>
+
+namespace volley::backends::cpu {
+namespace {
+
+constexpr std::size_t line = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+[[noreturn]] void refuse(std::uint64_t bytes, const MemoryBudget& budget, std::string_view why, std::string_view advice) {
+    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
+         cat("device ", budget.device(), ", ", budget.live(), " bytes in use"), advice);
+}
+
+}  // namespace
+
+void MemoryBudget::take(std::uint64_t bytes) {
+    std::uint64_t live = live_.load(std::memory_order_relaxed);
+    do {
+        if (bytes > limit_ || live > limit_ - bytes) {
+            refuse(bytes, *this, cat("the limit is ", limit_, " bytes"),
+                   by_user_ ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+                            : "free buffers or use smaller ones: this is all the memory that the machine has");
+        }
+    } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+}
+
+std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
+    if (bytes < huge_page) {
+        return static_cast<std::byte*>(std::aligned_alloc(line, round_up(std::max(bytes, line), line)));
+    }
+    // The size is rounded and the start moved to whole huge pages; what is over on both sides goes back.
+    const std::size_t size = round_up(bytes, huge_page);
+    void* start = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return nullptr;
+    auto* raw = static_cast<std::byte*>(start);
+    const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(raw) % huge_page) % huge_page;
+    std::byte* aligned = raw + before;
+    if (before != 0) ::munmap(raw, before);
+    ::munmap(aligned + size, huge_page - before);
+#if defined(MADV_HUGEPAGE)
+    ::madvise(aligned, size, MADV_HUGEPAGE);  // a wish: where the system refuses, small pages serve
+#endif
+    mapping = {aligned, size};
+    return aligned;
+}
+
+CpuMemory::CpuMemory(std::size_t bytes, std::shared_ptr<MemoryBudget> budget)
+    : Memory(bytes, nullptr), budget_(std::move(budget)) {
+    budget_->take(bytes);
+    host_ = map(bytes, mapping_);
+    if (host_ == nullptr) {
+        budget_->give_back(bytes);
+        refuse(bytes, *budget_, "the system has no more", "free buffers or use smaller ones");
+    }
+}
+
+CpuMemory::~CpuMemory() {
+    if (mapping_.start != nullptr) {
+        ::munmap(mapping_.start, mapping_.size);
+    } else {
+        std::free(host_);
+    }
+    budget_->give_back(size_);
+}
+
+}  // namespace volley::backends::cpu

@@ -1,0 +1,76 @@
+// A kernel on the CPU: its optimised IR, and the machine code of each variant (local size, whole grid or not) that a
+// launch has asked for so far.
+#pragma once
+
+#include "backends/api/program.hpp"
+#include "codegen/llvm/compiler.hpp"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace volley::backends::cpu {
+
+class CpuProgram final : public backend::Program {
+public:
+    CpuProgram(ir::Function function, codegen::llvm::Target target);
+
+    [[nodiscard]] std::string code(ir::Dim3 local) const override;
+
+    /// The machine code for a variant; compiled at the first request (milliseconds), later a load and a compare. It lives as
+    /// long as the program. Throws CompileError.
+    [[nodiscard]] const codegen::llvm::CompiledKernel& variant(const codegen::llvm::Variant& wanted) const;
+
+    [[nodiscard]] bool flat() const noexcept { return flat_; }
+    [[nodiscard]] bool prints() const noexcept { return !formats_.empty(); }
+    [[nodiscard]] unsigned width() const noexcept { return target_.width; }
+    [[nodiscard]] const codegen::llvm::ArgLayout& args() const noexcept { return args_; }
+    /// A guess at what one invocation takes, in nanoseconds: decides which launches are worth other threads.
+    [[nodiscard]] double cost() const noexcept { return cost_; }
+
+    /// The operand types of the print with that format; empty where there is none.
+    [[nodiscard]] std::span<const DType> print_types(std::uint32_t format) const;
+
+private:
+    struct Made {
+        codegen::llvm::Variant variant;
+        std::unique_ptr<codegen::llvm::CompiledKernel> kernel;
+    };
+    struct Format {
+        std::uint32_t string = 0;
+        std::vector<DType> types;
+    };
+    void find_prints();
+    void dump(const codegen::llvm::Variant& variant) const;
+
+    codegen::llvm::Target target_;
+    codegen::llvm::ArgLayout args_;
+    bool flat_ = false;
+    double cost_ = 0;
+    std::vector<Format> formats_;
+
+    mutable std::atomic<const Made*> last_{nullptr};  // the fast path; points into made_
+    mutable std::mutex mutex_;
+    mutable std::vector<std::unique_ptr<Made>> made_;
+};
+
+/// Receives what a piece of a launch prints. Machine code cannot be unwound, so exceptions wait here for its end.
+class PrintJob {
+public:
+    explicit PrintJob(const CpuProgram& program) noexcept : program_(program) {}
+    static void print(void* job, std::uint32_t format, const void* values) noexcept;
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+private:
+    const CpuProgram& program_;
+    std::exception_ptr error_;
+};
+
+/// Estimated nanoseconds of one invocation, from the operations of the body; loops of unknown length count as long.
+[[nodiscard]] double estimate_cost(const ir::Function& fn, unsigned width);
+
+}  // namespace volley::backends::cpu

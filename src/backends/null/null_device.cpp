@@ -1,0 +1,159 @@
+// Bookkeeping only. Memory has no bytes; programs are their IR.
+#include "backends/null/null_device.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "ir/printer.hpp"
+
+#include <algorithm>
+
+namespace volley::backends::null {
+
+using backend::Point;
+
+namespace {
+
+std::string size_text(ir::Dim3 size) { return cat(size[0], "x", size[1], "x", size[2]); }
+
+class NullMemory final : public backend::Memory {
+public:
+    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log) : Memory(bytes, nullptr), log_(std::move(log)) {
+        ++log_->live_blocks;
+        ++log_->blocks_made;
+    }
+    ~NullMemory() override {
+        log_->live_bytes -= size_;
+        --log_->live_blocks;
+    }
+
+private:
+    std::shared_ptr<NullLog> log_;
+};
+
+class NullProgram final : public backend::Program {
+public:
+    explicit NullProgram(ir::Function fn) : Program(std::move(fn)) {}
+    [[nodiscard]] std::string code(ir::Dim3 /*local*/) const override { return ir::print(function_); }
+};
+
+}  // namespace
+
+void NullLog::add(std::string line) {
+    const std::scoped_lock lock(mutex_);
+    lines_.push_back(std::move(line));
+}
+
+std::vector<std::string> NullLog::lines() const {
+    const std::scoped_lock lock(mutex_);
+    return lines_;
+}
+
+void NullLog::clear() {
+    const std::scoped_lock lock(mutex_);
+    lines_.clear();
+}
+
+void NullTimeline::wait(Point point) {
+    if (completed() >= point) return;
+    log_->add(cat("q", queue_, " wait ", point));
+    finish(point);
+}
+
+bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) { return completed() >= point; }
+
+void NullTimeline::finish(Point point) noexcept {
+    Point now = completed_.load();
+    while (now < point && !completed_.compare_exchange_weak(now, point)) {
+    }
+}
+
+NullQueue::NullQueue(std::shared_ptr<NullLog> log, unsigned number)
+    : log_(std::move(log)), number_(number), timeline_(log_, number) {}
+
+Point NullQueue::add(const std::string& what) {
+    const std::scoped_lock lock(mutex_);
+    const Point point = ++last_;
+    log_->add(cat("q", number_, " ", what, " -> ", point));
+    return point;
+}
+
+Point NullQueue::launch(const backend::Launch& launch) {
+    return add(cat("launch ", launch.program->function().name, " ", size_text(launch.global), " local ",
+                   size_text(launch.local)));
+}
+
+Point NullQueue::write(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::span<const std::byte> data) {
+    return add(cat("write ", data.size()));
+}
+
+Point NullQueue::read(const backend::Memory& /*from*/, std::uint64_t /*offset*/, std::span<std::byte> data) {
+    std::fill(data.begin(), data.end(), std::byte{0});
+    return add(cat("read ", data.size()));
+}
+
+Point NullQueue::copy(backend::Memory& /*to*/, std::uint64_t /*to_offset*/, const backend::Memory& /*from*/,
+                      std::uint64_t /*from_offset*/, std::uint64_t bytes) {
+    return add(cat("copy ", bytes));
+}
+
+Point NullQueue::fill(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::uint64_t bytes,
+                      std::span<const std::byte> /*pattern*/) {
+    return add(cat("fill ", bytes));
+}
+
+Point NullQueue::call(std::function<void()> callback) {
+    const Point point = add("call");
+    callback();
+    return point;
+}
+
+Point NullQueue::wait_for(backend::Timeline& /*other*/, Point point) { return add(cat("wait_for ", point)); }
+
+DeviceInfo describe_null(unsigned index) {
+    DeviceInfo info;
+    info.backend = "null";
+    info.index = index;
+    info.name = index == 0 ? "Nothing" : "Nothing at all";
+    info.driver = "volley";
+    info.software = true;
+    info.max_local_size = 256;
+    info.max_local_dims = {256, 256, 64};
+    info.max_shared_bytes = 32 << 10;
+    info.memory_bytes = std::uint64_t{1} << 40;
+    info.subgroup_size = 32;
+    info.compute_units = 1;
+    info.max_queues = 16;
+    info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
+    info.float_atomics = info.int64_atomics = info.subgroups = info.keeps_subnormals = true;
+    return info;
+}
+
+NullDevice::NullDevice(unsigned index, std::shared_ptr<NullLog> log, std::uint64_t memory_limit)
+    : info_(describe_null(index)),
+      log_(std::move(log)),
+      memory_limit_(memory_limit == 0 ? info_.memory_bytes : memory_limit) {}
+
+std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
+    const std::uint64_t live = log_->live_bytes.fetch_add(bytes) + bytes;
+    if (live > memory_limit_) {
+        log_->live_bytes -= bytes;
+        fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_),
+             info_.id(), "free buffers or use smaller ones");
+    }
+    return std::make_unique<NullMemory>(bytes, log_);
+}
+
+std::unique_ptr<backend::Program> NullDevice::compile(ir::Function fn) {
+    ++log_->programs_made;
+    return std::make_unique<NullProgram>(std::move(fn));
+}
+
+std::unique_ptr<backend::Queue> NullDevice::make_queue() {
+    return std::make_unique<NullQueue>(log_, log_->queues_made++);
+}
+
+ir::Dim3 NullDevice::default_local(const ir::Function& fn, ir::Dim3 /*global*/) const {
+    return fn.local_size.value_or(ir::Dim3{64, 1, 1});
+}
+
+}  // namespace volley::backends::null

@@ -1,0 +1,71 @@
+// What the reference device says of itself, and its parts.
+#include "backends/reference/reference_device.hpp"
+
+#include "backends/reference/reference_program.hpp"
+#include "backends/reference/reference_queue.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+namespace volley::backends::reference {
+namespace {
+
+std::uint64_t host_memory_bytes() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+}
+
+}  // namespace
+
+DeviceInfo describe_reference(unsigned subgroup_size) {
+    DeviceInfo info;
+    info.backend = "reference";
+    info.name = "interpreter of the kernel IR";
+    info.driver = "volley";
+    info.type = DeviceType::Other;
+    info.software = true;
+    info.max_local_size = 1024;
+    info.max_local_dims = {1024, 1024, 1024};
+    info.max_shared_bytes = 64 * 1024;
+    info.memory_bytes = host_memory_bytes();
+    info.subgroup_size = subgroup_size;
+    info.compute_units = 1;
+    info.max_queues = 16;
+    info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
+    info.float_atomics = info.int64_atomics = info.subgroups = true;
+    info.keeps_subnormals = true;
+    info.host_memory = true;
+    return info;
+}
+
+ReferenceDevice::ReferenceDevice(unsigned subgroup_size, std::uint64_t memory_limit)
+    : info_(describe_reference(subgroup_size)), budget_(std::make_shared<MemoryBudget>()) {
+    budget_->limit = memory_limit;
+    if (subgroup_size < 1 || subgroup_size > 128) {
+        fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0", "use 1 to 128");
+    }
+}
+
+std::unique_ptr<backend::Memory> ReferenceDevice::allocate(std::size_t bytes) {
+    return std::make_unique<ReferenceMemory>(bytes, budget_);
+}
+
+std::unique_ptr<backend::Program> ReferenceDevice::compile(ir::Function fn) {
+    return std::make_unique<ReferenceProgram>(std::move(fn));
+}
+
+std::unique_ptr<backend::Queue> ReferenceDevice::make_queue() {
+    return std::make_unique<ReferenceQueue>(info_.subgroup_size);
+}
+
+ir::Dim3 ReferenceDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
+    if (fn.local_size) return *fn.local_size;
+    // Not a power of two's worth of work, nor one workgroup for all: small enough to have several groups.
+    return {std::min(global[0], 64u), 1, 1};
+}
+
+}  // namespace volley::backends::reference

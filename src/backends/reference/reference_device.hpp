@@ -1,0 +1,31 @@
+// The reference backend: one device, "reference:0", which interprets kernels. Every command has run when its call
+// returns.
+#pragma once
+
+#include "backends/api/device.hpp"
+#include "backends/reference/reference_memory.hpp"
+
+namespace volley::backends::reference {
+
+inline constexpr unsigned default_subgroup_size = 8;
+
+/// The device's description, without opening it.
+[[nodiscard]] DeviceInfo describe_reference(unsigned subgroup_size = default_subgroup_size);
+
+class ReferenceDevice final : public backend::Device {
+public:
+    /// `subgroup_size` is 1 to 128; `memory_limit` bytes may be live at once, 0: any number.
+    explicit ReferenceDevice(unsigned subgroup_size = default_subgroup_size, std::uint64_t memory_limit = 0);
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+
+private:
+    DeviceInfo info_;
+    std::shared_ptr<MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
+};
+
+}  // namespace volley::backends::reference

@@ -1,0 +1,30 @@
+// One device, opened with a context's options.
+#include "backends/reference/reference_driver.hpp"
+
+#include "backends/reference/reference_device.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+namespace volley::backends::reference {
+namespace {
+
+class ReferenceDriver final : public backend::Driver {
+public:
+    [[nodiscard]] std::string_view name() const noexcept override { return "reference"; }
+    [[nodiscard]] std::vector<DeviceInfo> devices() override { return {describe_reference()}; }
+
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
+                                                        const backend::DeviceOptions& options) override {
+        if (index != 0) {
+            fail(ErrorCode::UnknownDevice, cat("there is no device reference:", index), {}, "use reference:0");
+        }
+        const unsigned width = options.cpu_width == 0 ? default_subgroup_size : options.cpu_width;
+        return std::make_unique<ReferenceDevice>(width, options.memory_limit);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<ReferenceDriver>(); }
+
+}  // namespace volley::backends::reference

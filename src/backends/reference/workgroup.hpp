@@ -1,0 +1,118 @@
+// One workgroup of a kernel in execution. Operations run for all active invocations before the next operation
+// runs; control flow splits the list of the active ones and joins it again. So barriers need nothing, and subgroup
+// operations see exactly the lanes that control flow brought to them.
+#pragma once
+
+#include "backends/reference/interpreter.hpp"
+#include "backends/reference/leaves.hpp"
+
+#include <unordered_map>
+#include <vector>
+
+namespace volley::backends::reference {
+
+/// Indices (local_index) of invocations, ascending.
+using Lanes = std::vector<std::uint32_t>;
+
+/// What is the same for all workgroups of a launch.
+struct Grid {
+    Grid(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args, const PrintSink& print);
+
+    const ir::Function& fn;
+    const LaunchShape& shape;
+    std::span<const Arg> args;
+    const PrintSink& print;
+    ir::Dim3 group_count;
+    std::uint32_t group_size;             // invocations of a full workgroup
+    std::vector<const Leaves*> leaves;    // of each live node's type; null for dead nodes
+    std::vector<std::size_t> value_slot;  // first leaf of each live node in Workgroup::values_
+    std::vector<std::size_t> memory_slot;  // first byte of each Shared, and of each Var per invocation
+    std::size_t value_leaves = 0;
+    std::size_t shared_bytes = 0;
+    std::size_t var_bytes = 0;
+    bool has_barrier = false;
+
+    [[nodiscard]] const Leaves& leaves_of_type(DType type) const;
+
+private:
+    mutable std::unordered_map<const TypeInfo*, Leaves> leaf_table_;
+};
+
+class Workgroup {
+public:
+    explicit Workgroup(const Grid& grid);
+    void run(ir::Dim3 group);
+
+private:
+    using NodeId = ir::NodeId;
+    using Bits = std::uint64_t;
+
+    // Where the lanes went that left a loop's body before its end.
+    struct LoopExits {
+        Lanes broke;
+        Lanes continued;
+    };
+    // A place that an access reaches: bytes in memory, or leaves in a value.
+    struct Place {
+        std::byte* memory = nullptr;
+        std::uint64_t leaf = 0;
+        DType type;
+    };
+
+    // Control flow (workgroup.cpp). Each leaves in `active` the lanes that go on after it.
+    void run_region(ir::RegionId region, Lanes& active, LoopExits* exits);
+    void run_node(NodeId id, Lanes& active, LoopExits* exits);
+    void run_if(NodeId id, Lanes& active, LoopExits* exits);
+    void run_for(NodeId id, Lanes& active);
+    void run_loop(NodeId id, Lanes& active);
+    void run_barrier(NodeId id, const Lanes& active);
+    void count_step();
+
+    // Values (workgroup_values.cpp)
+    void run_value(NodeId id, const Lanes& active);
+    void run_builtin(NodeId id, const Lanes& active);
+    void run_elementwise(NodeId id, const Lanes& active);
+    void run_select(NodeId id, const Lanes& active);
+    void run_convert(NodeId id, const Lanes& active);
+    void run_bitcast(NodeId id, const Lanes& active);
+    void run_construct(NodeId id, const Lanes& active);
+    void run_extract(NodeId id, const Lanes& active);
+
+    // Memory and output (workgroup_memory.cpp)
+    void declare_var(NodeId id, const Lanes& active);
+    void run_param(NodeId id, const Lanes& active);
+    void run_load(NodeId id, const Lanes& active);
+    void run_store(NodeId id, const Lanes& active);
+    void run_atomic(NodeId id, const Lanes& active);
+    void run_print(NodeId id, const Lanes& active);
+    [[nodiscard]] Place reach(NodeId id, std::uint32_t lane);
+    void follow(NodeId id, std::uint32_t lane, Place& place, std::span<const NodeId> path) const;
+    [[noreturn]] void out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
+                                    DType of) const;
+
+    // Subgroups (workgroup_subgroups.cpp)
+    void run_subgroup(NodeId id, const Lanes& active);
+    void run_fold(NodeId id, std::span<const std::uint32_t> lanes);
+    void run_lane(NodeId id, std::span<const std::uint32_t> lanes);
+    void run_vote(NodeId id, std::span<const std::uint32_t> lanes);
+
+    [[nodiscard]] Bits& value(NodeId id, std::size_t leaf, std::uint32_t lane) {
+        return values_[(grid_.value_slot[id] + leaf) * grid_.group_size + lane];
+    }
+    [[nodiscard]] const Bits& value(NodeId id, std::size_t leaf, std::uint32_t lane) const {
+        return values_[(grid_.value_slot[id] + leaf) * grid_.group_size + lane];
+    }
+    [[nodiscard]] ir::Dim3 local_id(std::uint32_t lane) const;
+    [[nodiscard]] std::string where(NodeId id, std::uint32_t lane) const;
+
+    const Grid& grid_;
+    const ir::Function& fn_;
+    ir::Dim3 group_{};
+    std::size_t running_ = 0;  // invocations of this workgroup that exist
+    std::uint64_t steps_ = 0;
+    std::vector<Bits> values_;  // [slot][lane]
+    std::vector<std::byte> shared_;
+    std::vector<std::byte> vars_;  // [lane][bytes]
+};
+
+}  // namespace volley::backends::reference

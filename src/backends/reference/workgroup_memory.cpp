@@ -1,0 +1,149 @@
+// Accesses to buffers, shared memory and variables; atomics; print.
+#include "backends/api/print.hpp"
+#include "backends/reference/scalar.hpp"
+#include "backends/reference/workgroup.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace volley::backends::reference {
+
+using ir::Op;
+
+void Workgroup::declare_var(NodeId id, const Lanes& active) {
+    for (const std::uint32_t lane : active) {
+        std::byte* const start = vars_.data() + grid_.var_bytes * lane + grid_.memory_slot[id];
+        std::fill_n(start, fn_.type(id).size(), std::byte{0});
+    }
+}
+
+void Workgroup::run_param(NodeId id, const Lanes& active) {
+    const auto* const from = static_cast<const std::byte*>(grid_.args[fn_[id].imm].data);
+    for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[id]) {
+        const Bits bits = load_scalar(at.scalar, from + at.offset);
+        for (const std::uint32_t lane : active) value(id, leaf, lane) = bits;
+        ++leaf;
+    }
+}
+
+void Workgroup::out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
+                              DType of) const {
+    fail(ErrorCode::IndexError,
+         cat("'", ir::mnemonic(fn_[id].op), "' at index ", index, " of ", count, " elements (", of.name(), ")"),
+         where(id, lane), "guard the access with a condition on the index");
+}
+
+void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<const NodeId> path) const {
+    for (const NodeId step : path) {
+        const std::int64_t index = as_int64(fn_.type(step).scalar(), value(step, 0, lane));
+        // An unsigned 64-bit index beyond 2^63 comes out negative: out of bounds either way.
+        const std::uint64_t count = place.type.count();
+        if (index < 0 || static_cast<std::uint64_t>(index) >= count) out_of_bounds(id, lane, index, count, place.type);
+        const auto part = static_cast<std::uint64_t>(index);
+        if (place.memory != nullptr) place.memory += place.type.part_offset(part);
+        place.leaf += leaves_before(place.type, part);
+        place.type = place.type.part(part);
+    }
+}
+
+Workgroup::Place Workgroup::reach(NodeId id, std::uint32_t lane) {
+    const NodeId root = fn_.arg(id, 0);
+    const ir::Node& node = fn_[root];
+    auto path = fn_.args(id).subspan(ir::path_start(fn_[id].op));
+    Place place;
+    place.type = node.type;
+    switch (node.op) {
+        case Op::Buffer: {
+            const Arg& arg = grid_.args[node.imm];
+            const std::int64_t index = as_int64(fn_.type(path[0]).scalar(), value(path[0], 0, lane));
+            if (index < 0 || static_cast<std::uint64_t>(index) >= arg.elements) {
+                out_of_bounds(id, lane, index, arg.elements, node.type);
+            }
+            place.memory = static_cast<std::byte*>(arg.data) + static_cast<std::uint64_t>(index) * node.type.size();
+            path = path.subspan(1);
+            break;
+        }
+        case Op::Shared: place.memory = shared_.data() + grid_.memory_slot[root]; break;
+        default:
+            place.memory = vars_.data() + grid_.var_bytes * lane + grid_.memory_slot[root];
+            break;
+    }
+    follow(id, lane, place, path);
+    return place;
+}
+
+void Workgroup::run_load(NodeId id, const Lanes& active) {
+    const Leaves& leaves = *grid_.leaves[id];
+    for (const std::uint32_t lane : active) {
+        const Place place = reach(id, lane);
+        for (std::size_t leaf = 0; const Leaf& at : leaves) {
+            value(id, leaf++, lane) = load_scalar(at.scalar, place.memory + at.offset);
+        }
+    }
+}
+
+void Workgroup::run_store(NodeId id, const Lanes& active) {
+    const NodeId stored = fn_.arg(id, 1);
+    const Leaves& leaves = *grid_.leaves[stored];
+    for (const std::uint32_t lane : active) {
+        const Place place = reach(id, lane);
+        // Leaf by leaf: the padding of structs is no part of a value and keeps its bytes.
+        for (std::size_t leaf = 0; const Leaf& at : leaves) {
+            store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
+        }
+    }
+}
+
+namespace {
+
+Op plain_operation(Op atomic) {
+    switch (atomic) {
+        case Op::AtomicAdd: return Op::Add;
+        case Op::AtomicSub: return Op::Sub;
+        case Op::AtomicMin: return Op::Min;
+        case Op::AtomicMax: return Op::Max;
+        case Op::AtomicAnd: return Op::And;
+        case Op::AtomicOr: return Op::Or;
+        default: return Op::Xor;
+    }
+}
+
+}  // namespace
+
+void Workgroup::run_atomic(NodeId id, const Lanes& active) {
+    const Op op = fn_[id].op;
+    const ScalarType type = fn_.type(id).scalar();
+    for (const std::uint32_t lane : active) {
+        const Place place = reach(id, lane);
+        const Bits old = load_scalar(type, place.memory);
+        const Bits operand = value(fn_.arg(id, 1), 0, lane);
+        Bits updated = operand;
+        if (op == Op::AtomicCas) {
+            updated = old == operand ? value(fn_.arg(id, 2), 0, lane) : old;
+        } else if (op != Op::AtomicExchange) {
+            updated = scalar_function(plain_operation(op), type)(old, operand, 0);
+        }
+        store_scalar(type, place.memory, updated);
+        value(id, 0, lane) = old;
+    }
+}
+
+void Workgroup::run_print(NodeId id, const Lanes& active) {
+    if (!grid_.print) return;
+    std::size_t bytes = 0;
+    for (const NodeId operand : fn_.args(id)) bytes += backend::print_slot(fn_.type(operand).size());
+    std::vector<std::byte> values(bytes);
+    for (const std::uint32_t lane : active) {
+        std::byte* to = values.data();
+        for (const NodeId operand : fn_.args(id)) {
+            for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[operand]) {
+                store_scalar(at.scalar, to + at.offset, value(operand, leaf++, lane));
+            }
+            to += backend::print_slot(fn_.type(operand).size());
+        }
+        grid_.print(id, values.data());
+    }
+}
+
+}  // namespace volley::backends::reference

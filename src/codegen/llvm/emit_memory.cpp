@@ -1,0 +1,344 @@
+// Buffers and shared memory. An access whose address is an arithmetic progression over the lanes becomes vector loads,
+// stores and shuffles; only addresses without any pattern are gathered and scattered.
+#include "codegen/llvm/kernel_emitter.hpp"
+
+#include <array>
+#include <functional>
+
+namespace volley::codegen::llvm {
+
+using ir::NodeId;
+using ir::Op;
+using passes::LaneShape;
+
+namespace {
+
+struct LeafPlace {
+    ScalarType type;
+    std::uint64_t offset;
+};
+
+void collect_leaves(DType t, std::uint64_t offset, std::vector<LeafPlace>& out) {
+    if (t.is_scalar()) {
+        out.push_back({t.scalar(), offset});
+        return;
+    }
+    for (std::uint64_t i = 0; i < t.count(); ++i) collect_leaves(t.part(i), offset + t.part_offset(i), out);
+}
+
+// All leaves of one type, packed without gaps: what (de)interleaving in registers can handle.
+bool packed(const std::vector<LeafPlace>& leaves, std::uint64_t stride) {
+    const std::size_t size = size_of(leaves[0].type);
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        if (leaves[k].type != leaves[0].type || leaves[k].offset != k * size) return false;
+    }
+    return stride == leaves.size() * size;
+}
+
+constexpr unsigned max_interleave = 16;
+
+}  // namespace
+
+KernelEmitter::Place KernelEmitter::place(NodeId access) {
+    const Op op = fn_[access].op;
+    const NodeId root = fn_.arg(access, 0);
+    Place p;
+    p.type = fn_.type(root);
+    p.base = leaf(root).scalar;
+    std::span<const NodeId> path = fn_.args(access).subspan(ir::path_start(op));
+    const auto step = [&](NodeId index, std::uint64_t scale) {
+        if (const auto constant = fn_.constant_int(index)) {
+            p.offset += static_cast<std::uint64_t>(*constant) * scale;
+        } else {
+            p.steps.push_back({index, scale});
+        }
+    };
+    if (fn_[root].op == Op::Buffer) {
+        step(path[0], p.type.size());
+        path = path.subspan(1);
+    }
+    for (const NodeId index : path) {
+        if (p.type.is_struct()) {
+            const auto field = static_cast<std::uint64_t>(*fn_.constant_int(index));
+            p.offset += p.type.part_offset(field);
+            p.type = p.type.part(field);
+        } else {
+            const DType part = p.type.part(0);
+            step(index, part.size());
+            p.type = part;
+        }
+    }
+    return p;
+}
+
+Val KernelEmitter::index64(NodeId index) {
+    const ScalarType type = fn_.type(index).scalar();
+    const Leaf l = leaf(index);
+    const LaneShape s = shape(index);
+    const Val v = scalar(l);
+    if (is_signed_integer(type)) return c.sext(v, c.i64);
+    if (masked_ && !l.uniform() && s.kind == LaneShape::Affine && s.stride > 0 && bits_of(type) == 32) {
+        // `data[i - 1]` under `i > 0`: lane 0's index may wrap around while it is masked off. Counting from the last
+        // lane gives all lanes behind the wrap their true address.
+        const std::int64_t span = s.stride * static_cast<std::int64_t>(c.W - 1);
+        const Val last = c.add(v, c.c(c.i32, span));
+        return c.sub(c.zext(last, c.i64), c.u64(static_cast<std::uint64_t>(span)));
+    }
+    return c.zext(v, c.i64);
+}
+
+Val KernelEmitter::index64_lanes(NodeId index) {
+    const ScalarType type = fn_.type(index).scalar();
+    const Val v = lanes(leaf(index));
+    return is_signed_integer(type) ? c.sext(v, c.lanes(c.i64)) : c.zext(v, c.lanes(c.i64));
+}
+
+std::optional<std::int64_t> KernelEmitter::lane_stride(const Place& p) const {
+    std::int64_t stride = 0;
+    for (const Step& step : p.steps) {
+        if (leaf(step.index).uniform()) continue;
+        const LaneShape s = shape(step.index);
+        if (s.kind == LaneShape::Varying) return std::nullopt;
+        if (s.kind == LaneShape::Affine) stride += s.stride * static_cast<std::int64_t>(step.scale);
+    }
+    return stride;
+}
+
+Val KernelEmitter::address(const Place& p) {
+    Val at = c.gep(p.base, static_cast<std::int64_t>(p.offset));
+    for (const Step& step : p.steps) at = c.gep(at, c.mul(index64(step.index), c.u64(step.scale)));
+    return at;
+}
+
+Val KernelEmitter::address_lanes(const Place& p) {
+    // The uniform part first, in scalar arithmetic.
+    Val base = c.gep(p.base, static_cast<std::int64_t>(p.offset));
+    Val offsets = nullptr;
+    for (const Step& step : p.steps) {
+        if (leaf(step.index).uniform()) {
+            base = c.gep(base, c.mul(index64(step.index), c.u64(step.scale)));
+        } else {
+            const Val term = c.mul(index64_lanes(step.index), c.c(c.lanes(c.i64), static_cast<std::int64_t>(step.scale)));
+            offsets = offsets == nullptr ? term : c.add(offsets, term);
+        }
+    }
+    if (offsets == nullptr) offsets = c.zero(c.lanes(c.i64));
+    return c.gep(base, offsets);
+}
+
+Leaf KernelEmitter::to_value(Val v, ScalarType type) {
+    if (type == ScalarType::Bool) v = c.icmp(LLVMIntNE, v, c.zero(c.L.TypeOf(v)));
+    return c.is_vector(v) ? Leaf::of_lanes(v) : Leaf::of_scalar(v);
+}
+
+Val KernelEmitter::to_memory(Val v, ScalarType type) {
+    return type == ScalarType::Bool ? c.zext(v, c.like(v, c.i8)) : v;
+}
+
+Leaves KernelEmitter::load_interleaved(Val at, ScalarType type, unsigned count) {
+    const unsigned size = static_cast<unsigned>(size_of(type));
+    const Type t = c.lanes(c.memory_scalar(type));
+    const Val m = mask();
+    std::vector<Val> parts(count);
+    for (unsigned j = 0; j < count; ++j) {
+        Val part_mask = nullptr;
+        if (m != nullptr) {
+            std::array<int, 64> from{};
+            for (unsigned e = 0; e < c.W; ++e) from[e] = static_cast<int>((j * c.W + e) / count);
+            part_mask = c.shuffle(m, std::span<const int>(from.data(), c.W));
+        }
+        parts[j] = c.masked_load(t, c.gep(at, std::int64_t{j} * c.W * size), size, part_mask, nullptr);
+    }
+    Leaves leaves;
+    for (unsigned k = 0; k < count; ++k) {
+        // Lane l of leaf k is element l * count + k. Blend pairwise: each step takes lanes from one more vector.
+        Val v = nullptr;
+        for (unsigned j = 0; j < count; ++j) {
+            std::array<int, 64> pick{};
+            bool used = false;
+            for (unsigned l = 0; l < c.W; ++l) {
+                const unsigned e = l * count + k;
+                const bool here = e / c.W == j;
+                used = used || here;
+                if (v == nullptr) {
+                    pick[l] = here ? static_cast<int>(e % c.W) : -1;
+                } else {
+                    pick[l] = here ? static_cast<int>(c.W + e % c.W) : e / c.W < j ? static_cast<int>(l) : -1;
+                }
+            }
+            if (!used) continue;
+            const std::span<const int> lanes_picked(pick.data(), c.W);
+            v = v == nullptr ? c.shuffle(parts[j], lanes_picked) : c.shuffle(v, parts[j], lanes_picked);
+        }
+        leaves.push_back(to_value(v, type));
+    }
+    return leaves;
+}
+
+void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& value) {
+    const unsigned count = static_cast<unsigned>(value.size());
+    const unsigned size = static_cast<unsigned>(size_of(type));
+    std::vector<Val> in(count);
+    for (unsigned k = 0; k < count; ++k) in[k] = to_memory(lanes(value[k]), type);
+    const Val m = mask();
+    for (unsigned j = 0; j < count; ++j) {
+        // Element e of vector j is lane (j * W + e) / count of leaf (j * W + e) % count.
+        Val v = nullptr;
+        for (unsigned k = 0; k < count; ++k) {
+            std::array<int, 64> pick{};
+            bool used = false;
+            for (unsigned e = 0; e < c.W; ++e) {
+                const unsigned g = j * c.W + e;
+                const bool here = g % count == k;
+                used = used || here;
+                if (v == nullptr) {
+                    pick[e] = here ? static_cast<int>(g / count) : -1;
+                } else {
+                    pick[e] = here ? static_cast<int>(c.W + g / count) : g % count < k ? static_cast<int>(e) : -1;
+                }
+            }
+            if (!used) continue;
+            const std::span<const int> lanes_picked(pick.data(), c.W);
+            v = v == nullptr ? c.shuffle(in[k], lanes_picked) : c.shuffle(v, in[k], lanes_picked);
+        }
+        Val part_mask = nullptr;
+        if (m != nullptr) {
+            std::array<int, 64> from{};
+            for (unsigned e = 0; e < c.W; ++e) from[e] = static_cast<int>((j * c.W + e) / count);
+            part_mask = c.shuffle(m, std::span<const int>(from.data(), c.W));
+        }
+        c.masked_store(v, c.gep(at, std::int64_t{j} * c.W * size), size, part_mask);
+    }
+}
+
+Val KernelEmitter::load_strided(Val at, ScalarType type, std::int64_t stride) {
+    // Exactly the bytes between the first and the last lane are read: the last vector overlaps the one before it.
+    const unsigned size = static_cast<unsigned>(size_of(type));
+    const auto step = static_cast<unsigned>(stride / size);
+    const unsigned span = step * (c.W - 1) + 1;
+    const Type t = c.lanes(c.memory_scalar(type));
+    Val v = nullptr;
+    for (unsigned first = 0; first < span; first += c.W) {
+        const unsigned from = first + c.W <= span ? first : span - c.W;
+        const Val part = c.load(t, c.gep(at, std::int64_t{from} * size), size);
+        std::array<int, 64> pick{};
+        for (unsigned l = 0; l < c.W; ++l) {
+            const unsigned e = l * step;
+            const bool here = e >= first && e < first + c.W;
+            if (v == nullptr) {
+                pick[l] = here ? static_cast<int>(e - from) : -1;
+            } else {
+                pick[l] = here ? static_cast<int>(c.W + e - from) : e < first ? static_cast<int>(l) : -1;
+            }
+        }
+        const std::span<const int> lanes_picked(pick.data(), c.W);
+        v = v == nullptr ? c.shuffle(part, lanes_picked) : c.shuffle(v, part, lanes_picked);
+    }
+    return v;
+}
+
+Leaves KernelEmitter::load_place(const Place& p) {
+    std::vector<LeafPlace> parts;
+    collect_leaves(p.type, 0, parts);
+    Leaves leaves;
+    const std::optional<std::int64_t> stride = lane_stride(p);
+    if (stride && *stride == 0) {
+        const Val at = address(p);
+        for (const LeafPlace& part : parts) {
+            const Val v = c.load(c.memory_scalar(part.type), c.gep(at, static_cast<std::int64_t>(part.offset)),
+                                 static_cast<unsigned>(size_of(part.type)));
+            leaves.push_back(to_value(v, part.type));
+        }
+        return leaves;
+    }
+    if (stride && *stride > 0 && parts.size() > 1 && parts.size() <= max_interleave &&
+        packed(parts, static_cast<std::uint64_t>(*stride))) {
+        return load_interleaved(address(p), parts[0].type, static_cast<unsigned>(parts.size()));
+    }
+    const Val m = mask();
+    Val pointers = nullptr;  // made when first needed
+    const Val first = stride ? address(p) : nullptr;
+    for (const LeafPlace& part : parts) {
+        const Type t = c.lanes(c.memory_scalar(part.type));
+        const auto size = static_cast<unsigned>(size_of(part.type));
+        const auto offset = static_cast<std::int64_t>(part.offset);
+        if (stride && *stride == static_cast<std::int64_t>(size)) {
+            leaves.push_back(to_value(c.masked_load(t, c.gep(first, offset), size, m, nullptr), part.type));
+            continue;
+        }
+        if (stride && *stride == -static_cast<std::int64_t>(size)) {
+            std::array<int, 64> reversed{};
+            for (unsigned l = 0; l < c.W; ++l) reversed[l] = static_cast<int>(c.W - 1 - l);
+            const std::span<const int> order(reversed.data(), c.W);
+            const Val at = c.gep(first, offset - static_cast<std::int64_t>((c.W - 1) * size));
+            const Val v = c.masked_load(t, at, size, m == nullptr ? nullptr : c.shuffle(m, order), nullptr);
+            leaves.push_back(to_value(c.shuffle(v, order), part.type));
+            continue;
+        }
+        if (stride && m == nullptr && *stride > 0 && *stride % size == 0 && *stride / size <= 8) {
+            leaves.push_back(to_value(load_strided(c.gep(first, offset), part.type, *stride), part.type));
+            continue;
+        }
+        if (pointers == nullptr) pointers = address_lanes(p);
+        const Val at = offset == 0 ? pointers : c.gep(pointers, c.c(c.lanes(c.i64), offset));
+        leaves.push_back(to_value(c.gather(t, at, size, m), part.type));
+    }
+    return leaves;
+}
+
+void KernelEmitter::store_place(const Place& p, const Leaves& value) {
+    std::vector<LeafPlace> parts;
+    collect_leaves(p.type, 0, parts);
+    const std::optional<std::int64_t> stride = lane_stride(p);
+    const Val m = mask();
+    if (c.W == 1 || (stride && *stride == 0)) {
+        // All lanes store to one place: a race unless they agree; some live lane's value stays.
+        const Val at = address(p);
+        const Val lane = m != nullptr ? c.first_active(m) : nullptr;
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            const Leaf& l = value[k];
+            const Val v = l.uniform() ? l.scalar : lane != nullptr ? c.extract(l.lanes, lane) : c.extract(l.lanes, 0u);
+            c.store(to_memory(v, parts[k].type), c.gep(at, static_cast<std::int64_t>(parts[k].offset)),
+                    static_cast<unsigned>(size_of(parts[k].type)));
+        }
+        return;
+    }
+    if (stride && *stride > 0 && parts.size() > 1 && parts.size() <= max_interleave &&
+        packed(parts, static_cast<std::uint64_t>(*stride))) {
+        store_interleaved(address(p), parts[0].type, value);
+        return;
+    }
+    Val pointers = nullptr;
+    const Val first = stride ? address(p) : nullptr;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        const auto size = static_cast<unsigned>(size_of(parts[k].type));
+        const auto offset = static_cast<std::int64_t>(parts[k].offset);
+        const Val v = to_memory(lanes(value[k]), parts[k].type);
+        if (stride && *stride == static_cast<std::int64_t>(size)) {
+            c.masked_store(v, c.gep(first, offset), size, m);
+            continue;
+        }
+        if (stride && *stride == -static_cast<std::int64_t>(size)) {
+            std::array<int, 64> reversed{};
+            for (unsigned l = 0; l < c.W; ++l) reversed[l] = static_cast<int>(c.W - 1 - l);
+            const std::span<const int> order(reversed.data(), c.W);
+            const Val at = c.gep(first, offset - static_cast<std::int64_t>((c.W - 1) * size));
+            c.masked_store(c.shuffle(v, order), at, size, m == nullptr ? nullptr : c.shuffle(m, order));
+            continue;
+        }
+        if (pointers == nullptr) pointers = address_lanes(p);
+        c.scatter(v, offset == 0 ? pointers : c.gep(pointers, c.c(c.lanes(c.i64), offset)), size, m);
+    }
+}
+
+void KernelEmitter::emit_load(NodeId id) {
+    Leaves leaves = load_place(place(id));
+    if (lane_uniform(id)) {
+        for (Leaf& l : leaves) l = Leaf::of_scalar(scalar(l));
+    }
+    set(id, std::move(leaves));
+}
+
+void KernelEmitter::emit_store(NodeId id) { store_place(place(id), value(fn_.arg(id, 1))); }
+
+}  // namespace volley::codegen::llvm

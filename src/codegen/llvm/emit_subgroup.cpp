@@ -1,0 +1,171 @@
+// Subgroup operations. A subgroup is the W lanes of one vector, so these are operations inside of registers; lanes that
+// are not live contribute the identity.
+#include "codegen/llvm/kernel_emitter.hpp"
+
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace volley::codegen::llvm {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+constexpr Op fold_operations[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
+
+Op combining(Op op, Op first) {
+    return fold_operations[static_cast<unsigned>(op) - static_cast<unsigned>(first)];
+}
+
+}  // namespace
+
+Val KernelEmitter::fold_identity(Op op, ScalarType type, Type shape) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const unsigned bits = bits_of(type);
+    switch (op) {
+        case Op::Mul: return volley::is_float(type) ? c.cf(shape, 1.0) : c.c(shape, 1);
+        case Op::And: return c.ones(shape);
+        case Op::Min:
+            if (volley::is_float(type)) return c.cf(shape, infinity);
+            return is_signed_integer(type) ? c.c(shape, std::numeric_limits<std::int64_t>::max() >> (64 - bits))
+                                           : c.ones(shape);
+        case Op::Max:
+            if (volley::is_float(type)) return c.cf(shape, -infinity);
+            return is_signed_integer(type) ? c.c(shape, std::numeric_limits<std::int64_t>::min() >> (64 - bits))
+                                           : c.zero(shape);
+        default: return c.zero(shape);
+    }
+}
+
+void KernelEmitter::emit_fold(NodeId id) {
+    const Op op = combining(fn_[id].op, Op::SubgroupAdd);
+    const ScalarType type = fn_.type(id).scalar();
+    const Val m = mask();
+    Leaves leaves;
+    for (const Leaf& in : value(fn_.arg(id, 0))) {
+        Val v = lanes(in);
+        if (m != nullptr) v = c.select(m, v, fold_identity(op, type, c.L.TypeOf(v)));
+        for (unsigned n = c.W / 2; n > 0; n /= 2) {
+            v = apply(op, type, type, c.slice(v, 0, n), c.slice(v, n, n), nullptr);
+        }
+        leaves.push_back(Leaf::of_scalar(v));
+    }
+    set(id, std::move(leaves));
+}
+
+void KernelEmitter::emit_scan(NodeId id) {
+    const bool exclusive = fn_[id].op >= Op::SubgroupExclusiveAdd;
+    const Op op = combining(fn_[id].op, exclusive ? Op::SubgroupExclusiveAdd : Op::SubgroupInclusiveAdd);
+    const ScalarType type = fn_.type(id).scalar();
+    const Val m = mask();
+    Leaves leaves;
+    for (const Leaf& in : value(fn_.arg(id, 0))) {
+        if (c.W == 1) {
+            leaves.push_back(exclusive ? Leaf::of_scalar(fold_identity(op, type, c.scalar(type))) : in);
+            continue;
+        }
+        const Type t = c.lanes(c.scalar(type));
+        const Val identity = fold_identity(op, type, t);
+        Val v = lanes(in);
+        if (m != nullptr) v = c.select(m, v, identity);
+        // Lane l takes from lane l - distance; the identity comes in from below.
+        const auto shifted = [&](Val x, unsigned distance) {
+            std::array<int, 64> pick{};
+            for (unsigned l = 0; l < c.W; ++l) {
+                pick[l] = l >= distance ? static_cast<int>(l - distance) : static_cast<int>(c.W);
+            }
+            return c.shuffle(x, identity, std::span<const int>(pick.data(), c.W));
+        };
+        for (unsigned distance = 1; distance < c.W; distance *= 2) {
+            v = apply(op, type, type, shifted(v, distance), v, nullptr);
+        }
+        leaves.push_back(Leaf::of_lanes(exclusive ? shifted(v, 1) : v));
+    }
+    set(id, std::move(leaves));
+}
+
+void KernelEmitter::emit_shuffle(NodeId id) {
+    const Op op = fn_[id].op;
+    const Leaves& in = value(fn_.arg(id, 0));
+    const Leaf which = leaf(fn_.arg(id, 1));
+    if (c.W == 1) {
+        set(id, in);
+        return;
+    }
+    Leaves leaves;
+    const std::optional<std::int64_t> constant = fn_.constant_int(fn_.arg(id, 1));
+    for (const Leaf& l : in) {
+        if (l.uniform()) {
+            leaves.push_back(l);
+            continue;
+        }
+        if (op == Op::SubgroupBroadcast || (op == Op::SubgroupShuffle && which.uniform())) {
+            const Val lane = c.and_(scalar(which), c.u32(c.W - 1));
+            leaves.push_back(Leaf::of_scalar(c.extract(l.lanes, lane)));
+            continue;
+        }
+        if (op == Op::SubgroupShuffleXor && constant) {
+            std::array<int, 64> pick{};
+            for (unsigned i = 0; i < c.W; ++i) {
+                pick[i] = static_cast<int>((i ^ static_cast<unsigned>(*constant)) & (c.W - 1));
+            }
+            leaves.push_back(Leaf::of_lanes(c.shuffle(l.lanes, std::span<const int>(pick.data(), c.W))));
+            continue;
+        }
+        // Any permutation: through memory.
+        const bool boolean = c.element(l.lanes) == c.i1;
+        const Val stored = boolean ? c.zext(l.lanes, c.lanes(c.i8)) : l.lanes;
+        const Type t = c.L.TypeOf(stored);
+        const Type e = c.element(t);
+        const unsigned size = e == c.i8 ? 1 : e == c.i16 || e == c.f16 ? 2 : e == c.i32 || e == c.f32 ? 4 : 8;
+        const Val slot = c.slot(t, 64);
+        c.store(stored, slot, 64);
+        Val index = lanes(which);
+        if (op == Op::SubgroupShuffleXor) index = c.xor_(index, c.iota(c.i32));
+        index = c.and_(index, c.c(c.lanes(c.i32), c.W - 1));
+        const Val offsets = c.mul(c.zext(index, c.lanes(c.i64)), c.c(c.lanes(c.i64), size));
+        Val v = c.gather(t, c.gep(slot, offsets), size, nullptr);
+        if (boolean) v = c.icmp(LLVMIntNE, v, c.zero(t));
+        leaves.push_back(Leaf::of_lanes(v));
+    }
+    set(id, std::move(leaves));
+}
+
+void KernelEmitter::emit_vote(NodeId id) {
+    const Op op = fn_[id].op;
+    const Val m = mask();
+    if (op == Op::SubgroupElect) {
+        if (c.W == 1) {
+            set(id, {Leaf::of_scalar(c.ones(c.i1))});
+            return;
+        }
+        const Val first = c.splat(c.first_active(m));
+        set(id, {Leaf::of_lanes(c.icmp(LLVMIntEQ, first, c.iota(c.i32)))});
+        return;
+    }
+    const Leaf in = leaf(fn_.arg(id, 0));
+    if (c.W == 1) {
+        if (op == Op::SubgroupBallot) {
+            const Leaf zero = Leaf::of_scalar(c.u32(0));
+            set(id, {Leaf::of_scalar(c.zext(in.scalar, c.i32)), zero, zero, zero});
+        } else {
+            set(id, {in});
+        }
+        return;
+    }
+    const Val v = lanes(in);
+    switch (op) {
+        case Op::SubgroupAny: set(id, {Leaf::of_scalar(c.any(m == nullptr ? v : c.and_(v, m)))}); break;
+        case Op::SubgroupAll: set(id, {Leaf::of_scalar(c.all(m == nullptr ? v : c.or_(v, c.not_(m))))}); break;
+        default: {
+            const Val word = c.bits(m == nullptr ? v : c.and_(v, m));
+            const Val wide = c.W < 64 ? c.zext(word, c.i64) : word;
+            set(id, {Leaf::of_scalar(c.trunc(wide, c.i32)), Leaf::of_scalar(c.trunc(c.lshr(wide, c.u64(32)), c.i32)),
+                     Leaf::of_scalar(c.u32(0)), Leaf::of_scalar(c.u32(0))});
+        }
+    }
+}
+
+}  // namespace volley::codegen::llvm

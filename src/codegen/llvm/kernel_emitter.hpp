@@ -1,0 +1,202 @@
+// Walks a kernel's IR and writes vector code for it: W invocations at a time.
+//
+// A value is kept leaf by leaf (docs/ir.md's scalars): as one scalar where all lanes agree, as lanes where they
+// differ, and as both where they are an arithmetic progression over the lanes, so that addresses stay scalar.
+// Divergent control flow runs under the mask in live_; the invariant is that wherever code runs, some lane is live.
+#pragma once
+
+#include "codegen/llvm/code_builder.hpp"
+#include "codegen/llvm/compiler.hpp"
+#include "codegen/llvm/control_plan.hpp"
+#include "codegen/llvm/segments.hpp"
+#include "ir/function.hpp"
+#include "passes/access.hpp"
+#include "passes/uniformity.hpp"
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+namespace volley::codegen::llvm {
+
+/// One scalar of a value over the lanes.
+struct Leaf {
+    Val scalar = nullptr;  // lane 0's value, and every lane's where uniform
+    Val lanes = nullptr;   // <W x T>; null where uniform
+    [[nodiscard]] bool uniform() const noexcept { return lanes == nullptr; }
+    static Leaf of_scalar(Val v) { return {v, nullptr}; }
+    static Leaf of_lanes(Val v) { return {nullptr, v}; }
+};
+using Leaves = std::vector<Leaf>;
+
+/// How the W lanes of one vector differ in their ids, for a kernel run in this way.
+[[nodiscard]] passes::LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned width);
+
+class KernelEmitter {
+public:
+    KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Variant& variant);
+
+    /// Writes the function `name` with the type of KernelFn.
+    void emit(const char* name);
+    [[nodiscard]] std::size_t spill_bytes() const noexcept { return spill_bytes_; }
+
+private:
+    // kernel_emitter.cpp: the loops around the body, ids, parameters
+    void load_work();
+    void emit_flat();
+    void emit_grouped();
+    void counted_loop(Val begin, Val end, Val step, const char* name, const std::function<void(Val)>& body);
+    void set_flat_ids(Val x, Val row);
+    void set_group_ids(Val group);
+    void set_local_ids(Val first);
+    void emit_chunk(Val mask);  // the whole body for the current ids
+    void emit_segment(const Segment& segment);
+    void emit_segment_chunk(const Segment& segment, Val chunk, Val mask);
+    void emit_group_region(const GroupRegion& region);
+    void emit_group_node(ir::NodeId id);
+    Val edge_mask(Val first);  // which lanes from local index `first` on are inside of the group and the grid
+
+    // emit_value.cpp: pure operations
+    void emit_node(ir::NodeId id);
+    void emit_elementwise(ir::NodeId id);
+    void emit_builtin(ir::NodeId id);
+    void emit_constant(ir::NodeId id);
+    void emit_construct(ir::NodeId id);
+    void emit_extract(ir::NodeId id);
+    void emit_select(ir::NodeId id);
+    void emit_bitcast(ir::NodeId id);
+    Val convert(Val v, ScalarType from, ScalarType to);
+    Val apply(ir::Op op, ScalarType result, ScalarType operand, Val x, Val y, Val z);
+    Val apply_integer(ir::Op op, ScalarType type, Val x, Val y, Val z);
+    Val apply_float(ir::Op op, ScalarType type, Val x, Val y, Val z);
+    Val compare(ir::Op op, ScalarType type, Val x, Val y);
+    Val divide(bool remainder, ScalarType type, Val x, Val y);
+
+    // emit_memory.cpp
+    struct Step {
+        ir::NodeId index;
+        std::uint64_t scale;     // bytes, or leaves for variables
+        std::uint64_t last = 0;  // the largest legal index, for variables
+    };
+    struct Place {
+        Val base = nullptr;  // pointer
+        std::uint64_t offset = 0;
+        std::vector<Step> steps;
+        DType type;  // what is there
+    };
+    Place place(ir::NodeId access);
+    Val index64(ir::NodeId index);        // lane 0, exact also where u32 indices wrap in masked lanes
+    Val index64_lanes(ir::NodeId index);  // <W x i64>
+    void emit_load(ir::NodeId id);
+    void emit_store(ir::NodeId id);
+    Leaves load_place(const Place& place);
+    void store_place(const Place& place, const Leaves& value);
+    [[nodiscard]] std::optional<std::int64_t> lane_stride(const Place& place) const;  // bytes; none: varying
+    Val address(const Place& place);        // lane 0
+    Val address_lanes(const Place& place);  // <W x ptr>
+    Leaves load_interleaved(Val address, ScalarType type, unsigned count);
+    void store_interleaved(Val address, ScalarType type, const Leaves& value);
+    Val load_strided(Val address, ScalarType type, std::int64_t stride);
+    Leaf to_value(Val memory_value, ScalarType type);  // bytes to bools
+    Val to_memory(Val value, ScalarType type);
+
+    // emit_variable.cpp: local variables
+    struct Variable {
+        DType type;
+        bool uniform = false;
+        bool indexed = false;    // some access computes an index: lives in memory, one slot a leaf
+        std::vector<Val> slots;  // one a leaf (not indexed)
+        Val memory = nullptr;    // indexed
+        unsigned slot_size = 0;  // bytes of a leaf's slot (indexed)
+        std::uint64_t spill = 0;  // offset in the spill area, when it lives across segments
+        bool spilled = false;
+    };
+    void declare_variables();
+    void reset_variable(ir::NodeId var);
+    void emit_variable_load(ir::NodeId id);
+    void emit_variable_store(ir::NodeId id);
+    /// The uniform part of an indexed access's address, and the lanes' offsets from it (null when there are none).
+    std::pair<Val, Val> variable_address(const Variable& v, std::uint64_t first, const std::vector<Step>& steps);
+    std::pair<std::uint64_t, std::vector<Step>> leaf_path(ir::NodeId access);
+    Type slot_type(ScalarType s, bool uniform) const;
+    Val slot_to_value(Val stored, ScalarType s);
+    Val value_to_slot(Val v, ScalarType s);
+
+    // emit_control.cpp
+    void emit_region(ir::RegionId region, Block when_empty = nullptr);
+    void emit_if(ir::NodeId id);
+    void emit_for(ir::NodeId id);
+    void emit_loop(ir::NodeId id);
+    void emit_jump(ir::NodeId id);
+    void scalar_branch(Val condition, ir::NodeId node, const std::function<void(ir::RegionId)>& emit_side);
+    Val mask();  // the live lanes, or null for all
+    void set_mask(Val mask);
+    void enter_masked();  // makes live_ hold the mask from here on
+    struct OpenLoop {
+        ir::NodeId node;
+        Block next = nullptr;  // where continue goes
+        Block exit = nullptr;
+        Val broken = nullptr;     // slots of masked loops
+        Val continued = nullptr;
+        bool masked = false;
+    };
+    struct Trip {
+        Leaf count;  // unsigned, in the index's width
+        Leaf begin;
+        Leaf step;
+    };
+    Trip trip_count(ir::NodeId id);
+
+    // emit_atomic.cpp, emit_subgroup.cpp, emit_print.cpp
+    void emit_atomic(ir::NodeId id);
+    Val atomic_once(ir::Op op, ScalarType type, Val address, Val value, Val desired, bool shared);
+    void for_each_lane(const std::function<void(Val lane)>& body);
+    void emit_fold(ir::NodeId id);
+    void emit_scan(ir::NodeId id);
+    void emit_shuffle(ir::NodeId id);
+    void emit_vote(ir::NodeId id);
+    Val fold_identity(ir::Op base, ScalarType type, Type shape);
+    void emit_print(ir::NodeId id);
+
+    // Values
+    [[nodiscard]] const Leaves& value(ir::NodeId id) const { return values_[id]; }
+    Leaf leaf(ir::NodeId id, unsigned k = 0) const { return values_[id][k]; }
+    Val lanes(const Leaf& l) { return l.lanes != nullptr ? l.lanes : c.splat(l.scalar); }
+    Val scalar(const Leaf& l) { return l.scalar != nullptr ? l.scalar : c.extract(l.lanes, 0u); }
+    void set(ir::NodeId id, Leaves leaves) { values_[id] = std::move(leaves); }
+    [[nodiscard]] passes::LaneShape shape(ir::NodeId id) const;
+    [[nodiscard]] bool lane_uniform(ir::NodeId id) const;
+
+    CodeBuilder& c;
+    const ir::Function& fn_;
+    const Variant variant_;
+    const bool flat_;
+    passes::LaneModel model_;
+    passes::LaneAnalysis lanes_;
+    ControlPlan control_;
+    std::optional<SegmentPlan> segments_;  // kernels with barriers
+    std::vector<Leaves> values_;
+    std::unordered_map<ir::NodeId, Variable> variables_;
+    std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
+    std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;  // of values, per segment plan
+    std::size_t spill_bytes_ = 0;
+    bool group_level_ = false;  // emitting what is done once for a workgroup
+
+    // State of the walk
+    Val live_ = nullptr;  // slot of the current mask
+    bool masked_ = false;
+    unsigned divergence_ = 0;  // enclosing constructs that run under a mask of their own
+    std::vector<OpenLoop> loops_;
+    Block chunk_end_ = nullptr;
+
+    // Work and ids
+    Val work_ = nullptr, args_ = nullptr, shared_ = nullptr, spill_ = nullptr;
+    Val begin_ = nullptr, end_ = nullptr, row_begin_ = nullptr, row_end_ = nullptr;
+    Val global_size_[3] = {}, group_count_[3] = {};
+    Leaf global_id_[3], local_id_[3], local_index_;
+    Val group_id_[3] = {}, group_base_[3] = {};
+    Val subgroup_id_ = nullptr;
+    Val chunk_index_ = nullptr;
+};
+
+}  // namespace volley::codegen::llvm

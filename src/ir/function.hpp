@@ -1,0 +1,143 @@
+// A kernel in Volley's IR: typed SSA nodes in nested, structured regions. docs/ir.md is the contract.
+//
+// A node and its result share one id (NodeId). Nodes are stored in one array in the order of their making;
+// what runs, and in which order, is said by the regions, which list node ids. Passes edit regions and
+// operands, or rebuild the function; an id that no region lists is dead.
+#pragma once
+
+#include <volley/dtype.hpp>
+#include <volley/ir/op.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace volley::ir {
+
+using NodeId = std::uint32_t;
+using RegionId = std::uint32_t;
+inline constexpr std::uint32_t none = 0xffffffffu;
+
+/// How many operations there are; a larger Op is not one.
+#define VOLLEY_IR_COUNT(name, text, form) +1u
+inline constexpr unsigned op_count = VOLLEY_IR_OPS(VOLLEY_IR_COUNT);
+#undef VOLLEY_IR_COUNT
+
+/// How deep regions may nest: what walks them may recurse.
+inline constexpr unsigned max_nesting = 256;
+/// The same of types: arrays in structs in arrays.
+inline constexpr unsigned max_type_nesting = 64;
+
+/// Where the user wrote an operation; file indexes Function::files, line 0 means unknown.
+struct Loc {
+    std::uint32_t file = 0;
+    std::uint32_t line = 0;
+    friend bool operator==(Loc, Loc) = default;
+};
+
+struct Node {
+    Op op = Op::Zero;
+    DType type;              // of the result; for roots the type behind them (a buffer: of one element)
+    std::uint64_t imm = 0;   // constant bits, parameter index, string index, fence scope
+    std::uint32_t first = 0;  // operands: Function::operands[first, first + count)
+    std::uint32_t count = 0;
+    RegionId regions[2] = {none, none};  // If: then, else (else may be none); For, Loop: body
+    Loc loc;
+};
+
+struct Region {
+    std::vector<NodeId> nodes;
+};
+
+enum class ParamKind : std::uint8_t {
+    Buffer,  // Buff<T>, Buff<const T>
+    Const,   // Const<T>: fixed when recorded
+    Dyn,     // Dyn<T>: bound for each submitted instance
+};
+
+struct Param {
+    ParamKind kind = ParamKind::Buffer;
+    DType type;         // element type of a buffer, else the value's type
+    std::string name;   // "data", or "arg0" where the host language gives none
+    bool read_only = false;  // Buff<const T>
+    NodeId node = none;      // the Buffer or Param node
+};
+
+using Dim3 = std::array<std::uint32_t, 3>;
+
+/// One kernel. Plain data: copying copies the kernel. Made by Builder, checked by verify().
+class Function {
+public:
+    std::string name;
+    std::vector<Param> params;
+    std::optional<Dim3> local_size;  // declared with the kernel, or fixed by specialisation
+    std::vector<Node> nodes;
+    std::vector<NodeId> operands;  // pool; see Node::first
+    std::vector<Region> regions;   // regions[body] is the kernel's body
+    std::vector<std::string> strings;
+    std::vector<std::string> files;
+    RegionId body = 0;
+
+    Function() : regions(1) {}
+
+    [[nodiscard]] const Node& operator[](NodeId id) const { return nodes[id]; }
+    [[nodiscard]] Node& operator[](NodeId id) { return nodes[id]; }
+    [[nodiscard]] std::span<const NodeId> args(NodeId id) const {
+        return {operands.data() + nodes[id].first, nodes[id].count};
+    }
+    [[nodiscard]] std::span<NodeId> args(NodeId id) {
+        return {operands.data() + nodes[id].first, nodes[id].count};
+    }
+    [[nodiscard]] NodeId arg(NodeId id, unsigned k) const { return operands[nodes[id].first + k]; }
+    [[nodiscard]] DType type(NodeId id) const { return nodes[id].type; }
+    [[nodiscard]] const std::vector<NodeId>& nodes_of(RegionId r) const { return regions[r].nodes; }
+
+    /// Appends a node to the array (not to a region) and returns its id.
+    NodeId add(Op op, DType type, std::span<const NodeId> args, std::uint64_t imm = 0, Loc loc = {});
+    RegionId add_region();
+    std::uint32_t add_string(std::string_view text);  // interned
+    std::uint32_t add_file(std::string_view path);    // interned
+
+    /// The value of a Const node of integer or bool type, sign- or zero-extended; nullopt for others.
+    [[nodiscard]] std::optional<std::int64_t> constant_int(NodeId id) const;
+    [[nodiscard]] bool is_constant(NodeId id) const { return nodes[id].op == Op::Const; }
+    /// "file.cpp:12", or "" where it is not known.
+    [[nodiscard]] std::string where(Loc loc) const;
+};
+
+/// What an operation may do besides computing its result.
+struct Traits {
+    bool pure = false;        // same operands, same result; may be removed, merged, moved
+    bool reads = false;       // memory
+    bool writes = false;      // memory or output
+    bool convergent = false;  // its result depends on which lanes run it: never move it across control flow
+    bool control = false;     // has regions or jumps
+};
+
+[[nodiscard]] std::string_view mnemonic(Op op) noexcept;
+[[nodiscard]] Form form(Op op) noexcept;
+[[nodiscard]] Traits traits(Op op) noexcept;
+[[nodiscard]] std::optional<Op> op_from_mnemonic(std::string_view text) noexcept;
+
+/// Operands before the path of an access: Load 1, Store and Atomic* 2, AtomicCas 3, Extract 1; 0 for others.
+[[nodiscard]] unsigned path_start(Op op) noexcept;
+
+/// How many {} places a print's format has; nullopt when a brace is neither a place nor doubled.
+[[nodiscard]] std::optional<std::size_t> print_places(std::string_view format) noexcept;
+
+/// Calls f(node id) for each node in execution order, outer nodes before what is inside of them.
+template <class F>
+void for_each_node(const Function& fn, RegionId region, F&& f) {
+    for (const NodeId id : fn.regions[region].nodes) {
+        f(id);
+        for (const RegionId inner : fn.nodes[id].regions) {
+            if (inner != none) for_each_node(fn, inner, f);
+        }
+    }
+}
+
+}  // namespace volley::ir

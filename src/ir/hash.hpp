@@ -1,0 +1,20 @@
+// A stable hash of a function: equal for equal kernels, whatever the numbering of nodes, the source lines and
+// the process. It is the key of all compile caches.
+#pragma once
+
+#include "ir/function.hpp"
+
+namespace volley::ir {
+
+struct Hash128 {
+    std::uint64_t hi = 0;
+    std::uint64_t lo = 0;
+    friend bool operator==(Hash128, Hash128) = default;
+    [[nodiscard]] std::string hex() const;  // 32 digits
+};
+
+/// Covers name, parameters, types with their layouts, local size, nodes, regions, constants, strings;
+/// not source locations, dead nodes or parameter names.
+[[nodiscard]] Hash128 hash(const Function& fn);
+
+}  // namespace volley::ir

@@ -1,0 +1,86 @@
+// The public handles of contexts, and which one is current.
+#include "core/fail.hpp"
+#include "runtime/context_core.hpp"
+
+#include <volley/context.hpp>
+
+#include <atomic>
+#include <mutex>
+
+namespace volley {
+namespace runtime {
+namespace {
+
+// Plain pointers, so that the hot path touches no guards: the scopes and the holder below own what they point to.
+constinit thread_local ContextOwner* current_owner = nullptr;
+constinit std::atomic<ContextOwner*> default_owner{nullptr};
+
+/// Closes the default context when the process ends. Made after the drivers, so destroyed before them.
+struct DefaultHolder {
+    std::shared_ptr<ContextOwner> owner;
+    DefaultHolder() : owner(std::make_shared<ContextOwner>(std::make_shared<ContextCore>(ContextOptions{}))) {
+        default_owner.store(owner.get(), std::memory_order_release);
+    }
+    ~DefaultHolder() { default_owner.store(nullptr, std::memory_order_release); }
+    DefaultHolder(const DefaultHolder&) = delete;
+    DefaultHolder& operator=(const DefaultHolder&) = delete;
+};
+
+ContextOwner& make_default() {
+    static DefaultHolder holder;  // tried again at the next call when it throws
+    ContextOwner* owner = default_owner.load(std::memory_order_acquire);
+    if (owner == nullptr) {
+        fail(ErrorCode::WrongContext, "the default context is gone", "the process is ending",
+             "finish work before the destructors of static objects");
+    }
+    return *owner;
+}
+
+ContextOwner& current() {
+    if (current_owner != nullptr) return *current_owner;
+    if (ContextOwner* owner = default_owner.load(std::memory_order_acquire)) return *owner;
+    return make_default();
+}
+
+}  // namespace
+
+const std::shared_ptr<ContextCore>& current_core() { return current().shared_core(); }
+
+}  // namespace runtime
+
+using runtime::ContextOwner;
+
+ContextScope::ContextScope(std::shared_ptr<ContextOwner> owner) noexcept
+    : owner_(std::move(owner)), former_(runtime::current_owner) {
+    runtime::current_owner = owner_.get();
+}
+
+ContextScope::~ContextScope() { runtime::current_owner = former_; }
+
+ContextScope Context::use() const { return ContextScope(owner_); }
+
+std::vector<DeviceInfo> Context::devices() const {
+    std::vector<DeviceInfo> infos;
+    for (unsigned i = 0; i < owner_->core().device_count(); ++i) infos.push_back(owner_->core().info(i));
+    return infos;
+}
+
+unsigned Context::queue_count() const noexcept { return owner_->core().queue_count(); }
+
+Queue Context::queue(unsigned k) const { return owner_->core().make_queue(k); }
+
+void Context::wait() const { owner_->core().wait(); }
+
+ContextId Context::id() const noexcept { return owner_->core().id(); }
+
+Context make_context(const ContextOptions& options) {
+    return std::make_shared<ContextOwner>(std::make_shared<runtime::ContextCore>(options))->handle();
+}
+
+Context current_context() { return runtime::current().handle(); }
+
+Queue queue(unsigned k) { return runtime::current_core()->make_queue(k); }
+
+void wait() { runtime::current_core()->wait(); }
+
+}  // namespace volley

@@ -1,0 +1,118 @@
+// A context's inside: its devices and queues, the storages made for it, memory that waits to be freed, compiled kernels. Handles
+// (buffers, events, queues) share it, so it outlives the Context values; once these are gone it is closed, and
+// every use of it is an error.
+#pragma once
+
+#include "backends/api/device.hpp"
+#include "runtime/program_cache.hpp"
+#include "runtime/storage.hpp"
+
+#include <volley/context.hpp>
+#include <volley/event.hpp>
+#include <volley/queue.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace volley::runtime {
+
+struct FoundDevice;
+
+class ContextCore : public std::enable_shared_from_this<ContextCore> {
+public:
+    explicit ContextCore(const ContextOptions& options);
+    ~ContextCore();
+    ContextCore(const ContextCore&) = delete;
+    ContextCore& operator=(const ContextCore&) = delete;
+
+    [[nodiscard]] ContextId id() const noexcept { return id_; }
+    [[nodiscard]] bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }
+    /// Throws WrongContext, naming what was used, when the context is gone.
+    void check_open(std::string_view what) const {
+        if (!is_open()) fail_closed(what);
+    }
+
+    [[nodiscard]] unsigned queue_count() const noexcept { return static_cast<unsigned>(queues_.size()); }
+    [[nodiscard]] unsigned device_count() const noexcept { return static_cast<unsigned>(devices_.size()); }
+    [[nodiscard]] backend::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
+    [[nodiscard]] unsigned device_of(unsigned k) const noexcept { return queues_[k].device; }
+    [[nodiscard]] backend::Device& device(unsigned index) noexcept { return *devices_[index].device; }
+    [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
+    [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
+
+    // Waiting
+    [[nodiscard]] bool passed(QueuePoint use) const noexcept;
+    /// Waits for everything given so far; then frees what was retired. Throws the first error, when all queues are done.
+    void wait();
+    /// Waits for everything and throws nothing.
+    void drain() noexcept;
+
+    // Memory
+    /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries once more.
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(unsigned queue, std::uint64_t bytes);
+    /// Frees the memory when all its uses have passed.
+    void retire(std::unique_ptr<backend::Memory> memory, std::vector<QueuePoint> uses) noexcept;
+    void collect() noexcept;
+
+    /// The end of the last Context value: waits, frees everything. Idempotent.
+    void close() noexcept;
+
+    // Public handles, whose inside only this class sees.
+    [[nodiscard]] Queue make_queue(unsigned k);
+    [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept { return queue.core_; }
+    [[nodiscard]] Event make_event(unsigned queue, backend::Point point);
+    static void append(Event& event, unsigned queue, backend::Point point);
+
+private:
+    friend class Storage;
+    struct DeviceSlot {
+        DeviceInfo info;
+        std::unique_ptr<backend::Device> device;
+    };
+    struct QueueSlot {
+        unsigned device = 0;
+        std::unique_ptr<backend::Queue> queue;
+    };
+    struct Retired {
+        std::unique_ptr<backend::Memory> memory;
+        std::vector<QueuePoint> uses;
+    };
+    ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& found);
+    [[noreturn]] static void fail_closed(std::string_view what);
+    void add(Storage& storage);
+    void remove(Storage& storage) noexcept;
+
+    const ContextId id_ = ContextId::mint();
+    std::atomic<bool> open_{true};
+    std::vector<DeviceSlot> devices_;
+    std::vector<QueueSlot> queues_;
+    ProgramCache programs_;
+
+    std::mutex mutex_;            // storages_, retired_
+    Storage* storages_ = nullptr;
+    std::vector<Retired> retired_;
+};
+
+/// Shared by the Context values; its end closes the core.
+class ContextOwner : public std::enable_shared_from_this<ContextOwner> {
+public:
+    explicit ContextOwner(std::shared_ptr<ContextCore> core) : core_(std::move(core)) {}
+    ~ContextOwner() { core_->close(); }
+    ContextOwner(const ContextOwner&) = delete;
+    ContextOwner& operator=(const ContextOwner&) = delete;
+
+    [[nodiscard]] ContextCore& core() const noexcept { return *core_; }
+    [[nodiscard]] const std::shared_ptr<ContextCore>& shared_core() const noexcept { return core_; }
+    [[nodiscard]] Context handle() { return Context(shared_from_this()); }
+
+private:
+    std::shared_ptr<ContextCore> core_;
+};
+
+/// The current context's core: two loads once there is one.
+[[nodiscard]] const std::shared_ptr<ContextCore>& current_core();
+
+}  // namespace volley::runtime

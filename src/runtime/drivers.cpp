@@ -1,0 +1,119 @@
+// New backends are added in the constructor; nothing else in the runtime names one.
+#include "runtime/drivers.hpp"
+
+#include "backends/cpu/cpu_driver.hpp"
+#include "backends/reference/reference_driver.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace volley::runtime {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return result;
+}
+
+std::optional<unsigned> as_index(std::string_view text) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+[[noreturn]] void fail_unknown(std::string_view name, const std::vector<FoundDevice>& known) {
+    std::vector<std::string> there;
+    for (const FoundDevice& device : known) there.push_back(cat(device.info.id(), " (", device.info.name, ")"));
+    fail(ErrorCode::UnknownDevice, "there is no such device", cat("'", name, "'"),
+         cat("use one of: ", join(there, ", "), "; as backend, backend:index, backend:* or backend:part-of-the-name"));
+}
+
+}  // namespace
+
+Drivers::Drivers() {
+    drivers_.push_back(backends::cpu::make_driver());
+    drivers_.push_back(backends::reference::make_driver());
+}
+
+Drivers& Drivers::instance() {
+    static Drivers drivers;
+    return drivers;
+}
+
+void Drivers::add(std::unique_ptr<backend::Driver> driver) {
+    const std::scoped_lock lock(mutex_);
+    for (auto& known : drivers_) {
+        if (known->name() != driver->name()) continue;
+        replaced_.push_back(std::move(known));
+        known = std::move(driver);
+        return;
+    }
+    drivers_.push_back(std::move(driver));
+}
+
+std::vector<FoundDevice> Drivers::all() {
+    const std::scoped_lock lock(mutex_);
+    std::vector<FoundDevice> found;
+    for (const auto& driver : drivers_) {
+        for (DeviceInfo& info : driver->devices()) found.push_back({driver.get(), std::move(info)});
+    }
+    return found;
+}
+
+std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
+    const std::vector<FoundDevice> known = all();
+    std::vector<FoundDevice> selected;
+    for (const std::string& name : names) {
+        const std::string wanted = lower(trimmed(name));
+        const auto colon = wanted.find(':');
+        const std::string backend = wanted.substr(0, colon);
+        const std::string which = colon == std::string::npos ? "0" : wanted.substr(colon + 1);
+        const std::optional<unsigned> index = as_index(which);
+        const auto fits = [&](const FoundDevice& device) {
+            if (device.info.backend != backend || which.empty()) return false;
+            if (which == "*") return true;
+            if (index) return device.info.index == *index;
+            return lower(device.info.name).find(which) != std::string::npos;
+        };
+        const std::size_t before = selected.size();
+        for (const FoundDevice& device : known) {
+            if (!fits(device)) continue;
+            selected.push_back(device);
+            if (which != "*") break;  // a part of a name picks the first that has it
+        }
+        if (selected.size() == before) fail_unknown(name, known);
+    }
+    return selected;
+}
+
+FoundDevice Drivers::preferred() {
+    const std::vector<FoundDevice> known = all();
+    const auto is_gpu = [](const FoundDevice& device) {
+        const DeviceType type = device.info.type;
+        return !device.info.software && type != DeviceType::Cpu && type != DeviceType::Other;
+    };
+    const auto gpu = std::find_if(known.begin(), known.end(), is_gpu);
+    if (gpu != known.end()) return *gpu;
+    const auto cpu = std::find_if(known.begin(), known.end(), [](const FoundDevice& d) { return d.info.backend == "cpu"; });
+    if (cpu == known.end()) fail(ErrorCode::UnknownDevice, "no device was found", "this machine");
+    return *cpu;
+}
+
+}  // namespace volley::runtime
+
+namespace volley {
+
+std::vector<DeviceInfo> devices() {
+    std::vector<DeviceInfo> infos;
+    for (runtime::FoundDevice& device : runtime::Drivers::instance().all()) infos.push_back(std::move(device.info));
+    return infos;
+}
+
+}  // namespace volley

@@ -1,0 +1,23 @@
+# Compiles SOURCE with COMPILER and compares the outcome with the source's first line.
+file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
+list(TRANSFORM INCLUDES PREPEND -I)
+set(locale ${CMAKE_COMMAND} -E env LC_ALL=C)
+execute_process(COMMAND ${locale} ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDES} ${SOURCE}
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+if(first MATCHES "^// expect to compile")
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${SOURCE} should compile, but:\n${output}")
+  endif()
+elseif(first MATCHES "^// expect: (.+)$")
+  set(expected "${CMAKE_MATCH_1}")
+  if(result EQUAL 0)
+    message(FATAL_ERROR "${SOURCE} compiled; it should fail with: ${expected}")
+  endif()
+  string(FIND "${output}" "${expected}" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "${SOURCE} failed without saying: ${expected}\n${output}")
+  endif()
+else()
+  message(FATAL_ERROR "${SOURCE}: the first line must be '// expect: text' or '// expect to compile'")
+endif()

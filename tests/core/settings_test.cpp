@@ -1,0 +1,91 @@
+// Environment variables: what is legal, and that a wrong value is named with what would be right.
+#include "core/settings.hpp"
+
+#include <gtest/gtest.h>
+#include <volley/error.hpp>
+
+#include <map>
+#include <string>
+
+namespace volley {
+namespace {
+
+Settings parse(const std::map<std::string, std::string>& variables) {
+    return parse_settings([&variables](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    });
+}
+
+void expect_refused(const std::string& name, const std::string& value, const std::string& legal) {
+    try {
+        (void)parse({{name, value}});
+    } catch (const ArgumentError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
+        EXPECT_EQ(error.subject(), name + "='" + value + "'");
+        EXPECT_NE(error.advice().find(legal), std::string_view::npos) << error.what();
+        return;
+    }
+    ADD_FAILURE() << name << "='" << value << "' was accepted";
+}
+
+TEST(Settings, AreEmptyByDefault) {
+    const Settings settings = parse({});
+    EXPECT_FALSE(settings.log_level);
+    EXPECT_TRUE(settings.devices.empty());
+    EXPECT_FALSE(settings.dump.any());
+    EXPECT_FALSE(settings.check_bounds);
+    EXPECT_FALSE(settings.cpu_width);
+    EXPECT_FALSE(settings.cpu_threads);
+    EXPECT_FALSE(settings.memory_limit);
+    EXPECT_FALSE(settings.cache_directory);
+    EXPECT_FALSE(parse({{"VOLLEY_LOG", ""}}).log_level);
+}
+
+TEST(Settings, ReadTheLogLevel) {
+    EXPECT_EQ(parse({{"VOLLEY_LOG", "debug"}}).log_level, LogLevel::Debug);
+    EXPECT_EQ(parse({{"VOLLEY_LOG", "Verbose"}}).log_level, LogLevel::Debug);
+    EXPECT_EQ(parse({{"VOLLEY_LOG", " off "}}).log_level, LogLevel::Off);
+    expect_refused("VOLLEY_LOG", "loud", "warning, error or off");
+}
+
+TEST(Settings, ReadTheDevices) {
+    EXPECT_EQ(parse({{"VOLLEY_DEVICES", "vulkan:*, cpu:0"}}).devices,
+              (std::vector<std::string>{"vulkan:*", "cpu:0"}));
+    expect_refused("VOLLEY_DEVICES", "cpu:0,,cpu:1", "comma-separated list");
+}
+
+TEST(Settings, ReadWhatToDumpAndCheck) {
+    const DumpSettings dump = parse({{"VOLLEY_DUMP", "ir,asm"}}).dump;
+    EXPECT_TRUE(dump.ir && dump.assembly);
+    EXPECT_FALSE(dump.llvm || dump.spirv);
+    EXPECT_TRUE(parse({{"VOLLEY_DUMP", "all"}}).dump.cuda);
+    expect_refused("VOLLEY_DUMP", "ir,lvm", "llvm");
+    EXPECT_TRUE(parse({{"VOLLEY_CHECK", "bounds"}}).check_bounds);
+    EXPECT_FALSE(parse({{"VOLLEY_CHECK", "none"}}).check_bounds);
+    expect_refused("VOLLEY_CHECK", "yes", "bounds");
+}
+
+TEST(Settings, ReadTheCpuSettings) {
+    EXPECT_EQ(parse({{"VOLLEY_CPU_WIDTH", "16"}}).cpu_width, 16);
+    expect_refused("VOLLEY_CPU_WIDTH", "3", "1, 2, 4, 8, 16");
+    expect_refused("VOLLEY_CPU_WIDTH", "0", "1, 2, 4, 8, 16");
+    expect_refused("VOLLEY_CPU_WIDTH", "8x", "1, 2, 4, 8, 16");
+    EXPECT_EQ(parse({{"VOLLEY_CPU_THREADS", "2"}}).cpu_threads, 2);
+    expect_refused("VOLLEY_CPU_THREADS", "0", "from 1 to 1024");
+    expect_refused("VOLLEY_CPU_THREADS", "99999999999999999999", "from 1 to 1024");
+}
+
+TEST(Settings, ReadTheMemoryLimitAndTheCache) {
+    EXPECT_EQ(parse({{"VOLLEY_MEMORY_LIMIT", "4096"}}).memory_limit, 4096);
+    EXPECT_EQ(parse({{"VOLLEY_MEMORY_LIMIT", "3G"}}).memory_limit, std::int64_t{3} << 30);
+    EXPECT_EQ(parse({{"VOLLEY_MEMORY_LIMIT", "2k"}}).memory_limit, 2048);
+    expect_refused("VOLLEY_MEMORY_LIMIT", "-1", "above zero");
+    expect_refused("VOLLEY_MEMORY_LIMIT", "G", "above zero");
+    expect_refused("VOLLEY_MEMORY_LIMIT", "9999999999T", "above zero");
+    EXPECT_EQ(parse({{"VOLLEY_CACHE_DIR", "/tmp/x"}}).cache_directory, "/tmp/x");
+    EXPECT_EQ(parse({{"VOLLEY_CACHE_DIR", "off"}}).cache_directory, "");
+}
+
+}  // namespace
+}  // namespace volley

@@ -1,0 +1,137 @@
+// The state of one generation: what is in scope, and how uniform control flow is at the insertion point.
+#pragma once
+
+#include "ir/builder.hpp"
+#include "random/generator.hpp"
+
+namespace volley::testing {
+
+class Generator {
+public:
+    Generator(std::uint64_t seed, const GeneratorOptions& options);
+    Program run();
+
+private:
+    using NodeId = ir::NodeId;
+
+    // `uniform` is what this generator can prove, from the rules of docs/ir.md section 6.
+    struct Value {
+        NodeId id = ir::none;
+        DType type;
+        bool uniform = false;
+    };
+    struct Variable {
+        NodeId root = ir::none;
+        DType type;
+        bool uniform = false;  // only uniform values are stored, in uniform control flow
+    };
+    struct Input {
+        NodeId root = ir::none;
+        DType type;
+        std::uint64_t elements = 0;
+    };
+    struct Output {
+        NodeId root = ir::none;
+        DType type;
+        std::uint64_t per_invocation = 1;
+    };
+    // A buffer that only commuting operations touch, whose old values nobody looks at.
+    struct Atomic {
+        NodeId root = ir::none;
+        ScalarType type = ScalarType::U32;
+        std::uint64_t elements = 1;
+        std::vector<ir::Op> ops;
+    };
+    // What a region inherits and what leaving it undoes.
+    struct Scope {
+        std::size_t values;
+        std::size_t variables;
+        bool uniform;
+    };
+
+    // Shape and arguments (generator.cpp)
+    void choose_shape();
+    void declare_inputs();
+    NodeId add_buffer(DType type, std::uint64_t elements, bool read_only, bool zeroed);
+    [[nodiscard]] Scope open_scope(bool uniform);
+    void close_scope(const Scope& scope);
+    void block(unsigned statements);
+    void observe(const Value& value);
+    void observe_all();
+
+    // Types (generator_types.cpp)
+    ScalarType scalar_type();
+    ScalarType integer_type();
+    ScalarType float_type();
+    DType arithmetic_type();  // scalar or vector, not bool
+    DType value_type();       // anything that a value can be
+    DType struct_type(std::uint64_t number, unsigned depth);
+
+    // Values (generator_values.cpp). Those that take `uniform` give a uniform value when it is set.
+    Value keep(Value value);
+    Value emit(ir::Op op, std::initializer_list<Value> operands, DType wanted = {});
+    Value constant(ScalarType type);
+    Value number(ScalarType type, double v);
+    Value operand(DType type, bool uniform = false);
+    Value leaf(DType type, bool uniform);
+    Value condition(bool uniform = false);
+    Value index_below(std::uint64_t n, bool uniform);
+    Value buffer_index(std::uint64_t elements, bool uniform);
+    Value fixed_zero_sign(Value value);
+    Value without_nan(Value value);
+    Value builtin();
+    Value arithmetic();
+    Value comparison();
+    Value conversion();
+    Value bitcast();
+    Value composite();
+    Value extraction();
+    Value load_input(bool uniform);
+    Value load_variable();
+    Value shift_or_bits();
+    Value new_value();
+
+    // Statements (generator_statements.cpp)
+    void statement();
+    void declare_variable();
+    void store_variable();
+    void if_statement();
+    void for_statement();
+    void loop_statement();
+    void jump_statement();
+    void atomic_statement();
+    void shared_statement();
+    void shared_atomic_statement();
+    void subgroup_statement();
+    void function_statement();
+    void partial_store_statement();
+    NodeId random_path(DType& type, std::vector<NodeId>& path, bool& uniform);
+    void sync_barrier();
+
+    Random random_;
+    GeneratorOptions options_;
+    Program program_;
+    ir::Builder b_;
+    std::vector<Value> values_;
+    std::vector<Variable> variables_;
+    std::vector<Input> inputs_;
+    std::vector<Output> outputs_;
+    std::vector<Input> shared_;  // arrays with a slot for each invocation of a workgroup
+    std::vector<Atomic> atomics_;
+    std::vector<Value> params_;
+    Value linear_;       // this invocation's number in the grid
+    Value local_index_;
+    std::uint64_t invocations_ = 0;
+    std::uint64_t group_size_ = 0;
+    bool uniform_ = true;             // control flow here is workgroup-uniform
+    bool returned_ = false;           // some invocation may have returned in divergent flow
+    bool divergent_exits_ = false;    // the innermost loop may be left by some invocations
+    unsigned loops_ = 0;              // how many are open,
+    unsigned uniform_loops_ = 0;      // and how many of them all invocations go through together
+    unsigned depth_ = 0;
+    unsigned budget_ = 0;
+    unsigned shared_atomics_ = 0;
+    unsigned functions_ = 0;
+};
+
+}  // namespace volley::testing
