@@ -17,13 +17,15 @@ public:
     void set_loc(Loc loc) noexcept { loc_ = loc; }
     [[nodiscard]] Loc loc() const noexcept { return loc_; }
 
-    // Declarations. Parameters and shared arrays go to the head of the body, variables to the insertion point.
+    // Declarations. Parameters and shared arrays go to the head of the body, variables to the insertion
+    // point.
     NodeId buffer(DType element, std::string_view name, bool read_only = false);
     NodeId param(DType type, std::string_view name, ParamKind kind = ParamKind::Const);
     NodeId shared(DType type);
     NodeId var(DType type);  // zero until stored to
 
-    // Constants. Equal constants of one region may be made twice; common-subexpression elimination merges them.
+    // Constants. Equal constants of one region may be made twice; common-subexpression elimination merges
+    // them.
     NodeId constant(ScalarType type, std::uint64_t bits);  // the low bits of the value's representation
     NodeId constant_i32(std::int32_t v) { return constant(ScalarType::I32, static_cast<std::uint32_t>(v)); }
     NodeId constant_u32(std::uint32_t v) { return constant(ScalarType::U32, v); }

@@ -41,8 +41,8 @@ struct Loc {
 
 struct Node {
     Op op = Op::Zero;
-    DType type;              // of the result; for roots the type behind them (a buffer: of one element)
-    std::uint64_t imm = 0;   // constant bits, parameter index, string index, fence scope
+    DType type;               // of the result; for roots the type behind them (a buffer: of one element)
+    std::uint64_t imm = 0;    // constant bits, parameter index, string index, fence scope
     std::uint32_t first = 0;  // operands: Function::operands[first, first + count)
     std::uint32_t count = 0;
     RegionId regions[2] = {none, none};  // If: then, else (else may be none); For, Loop: body
@@ -61,8 +61,8 @@ enum class ParamKind : std::uint8_t {
 
 struct Param {
     ParamKind kind = ParamKind::Buffer;
-    DType type;         // element type of a buffer, else the value's type
-    std::string name;   // "data", or "arg0" where the host language gives none
+    DType type;              // element type of a buffer, else the value's type
+    std::string name;        // "data", or "arg0" where the host language gives none
     bool read_only = false;  // Buff<const T>
     NodeId node = none;      // the Buffer or Param node
 };

@@ -14,7 +14,8 @@ struct Hash128 {
 };
 
 /// Covers name, parameters, types with their layouts, local size, nodes, regions, constants, strings;
-/// not source locations, dead nodes or parameter names.
+/// not source locations, dead nodes, parameter names, or where a constant stands. Needs a function that
+/// verifies.
 [[nodiscard]] Hash128 hash(const Function& fn);
 
 }  // namespace volley::ir

@@ -1,5 +1,5 @@
 // The printer. It prints ill-formed functions as well, so that an error can be looked at: values that no
-// region defines are written %?id, and a region is printed once.
+// region defines are written %?id, and a region is printed once and not beyond the legal depth.
 #include "ir/printer.hpp"
 
 #include "core/text.hpp"
@@ -19,9 +19,11 @@ public:
           options_(options),
           numbers_(fn.nodes.size(), none),
           inlined_(fn.nodes.size(), false),
+          reached_(fn.regions.size(), false),
           printed_(fn.regions.size(), false) {}
 
     std::string run() {
+        if (fn_.body < fn_.regions.size()) collect(fn_.body, 0);
         declare_structs();
         find_inlined();
         out_ += cat("kernel ", quote(fn_.name));
@@ -38,15 +40,22 @@ public:
     }
 
 private:
+    // The operations that are reached: dead regions leave no trace.
+    void collect(RegionId region, unsigned depth) {
+        if (region >= fn_.regions.size() || reached_[region] || depth > max_nesting) return;
+        reached_[region] = true;
+        for (const NodeId id : fn_.nodes_of(region)) {
+            if (id >= fn_.nodes.size()) continue;
+            live_.push_back(id);
+            for (const RegionId inner : fn_[id].regions) collect(inner, depth + 1);
+        }
+    }
+
     // Structs
 
     void declare_structs() {
         for (const Param& param : fn_.params) declare(param.type);
-        for (const Region& region : fn_.regions) {
-            for (const NodeId id : region.nodes) {
-                if (id < fn_.nodes.size()) declare(fn_[id].type);
-            }
-        }
+        for (const NodeId id : live_) declare(fn_[id].type);
     }
 
     void declare(DType type) {
@@ -89,15 +98,12 @@ private:
     // A u32 constant that is used in paths only is written there, as a plain number.
     void find_inlined() {
         std::vector<std::uint8_t> uses(fn_.nodes.size(), 0);  // 1: in a path, 2: elsewhere
-        for (const Region& region : fn_.regions) {
-            for (const NodeId id : region.nodes) {
-                if (id >= fn_.nodes.size()) continue;
-                const auto operands = args(id);
-                const unsigned start = path_start(fn_[id].op);
-                for (std::size_t k = 0; k < operands.size(); ++k) {
-                    if (operands[k] >= uses.size()) continue;
-                    uses[operands[k]] |= start != 0 && k >= start ? 1 : 2;
-                }
+        for (const NodeId id : live_) {
+            const auto operands = args(id);
+            const unsigned start = path_start(fn_[id].op);
+            for (std::size_t k = 0; k < operands.size(); ++k) {
+                if (operands[k] >= uses.size()) continue;
+                uses[operands[k]] |= start != 0 && k >= start ? 1 : 2;
             }
         }
         for (NodeId id = 0; id < uses.size(); ++id) inlined_[id] = uses[id] == 1 && is_u32(id);
@@ -159,7 +165,7 @@ private:
     }
 
     void print_nodes(RegionId region) {
-        if (printed_[region]) return;
+        if (printed_[region] || !reached_[region]) return;
         printed_[region] = true;
         for (const NodeId id : fn_.nodes_of(region)) {
             if (id >= fn_.nodes.size()) {
@@ -237,7 +243,9 @@ private:
     std::size_t indent_ = 0;
     std::vector<std::uint32_t> numbers_;
     std::vector<bool> inlined_;
+    std::vector<bool> reached_;
     std::vector<bool> printed_;
+    std::vector<NodeId> live_;  // in execution order
     std::uint32_t next_ = 0;
     std::unordered_map<const TypeInfo*, std::string> labels_;
     std::unordered_set<std::string> used_labels_;

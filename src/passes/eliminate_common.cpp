@@ -64,8 +64,9 @@ private:
 
     [[nodiscard]] NodeId operand(NodeId id, unsigned k) const {
         if (k > 1 || fn_[id].count < 2 || !is_commutative(fn_[id].op)) return fn_.arg(id, k);
-        const auto [low, high] = std::minmax(fn_.arg(id, 0), fn_.arg(id, 1));
-        return k == 0 ? low : high;
+        const NodeId a = fn_.arg(id, 0);
+        const NodeId b = fn_.arg(id, 1);
+        return k == 0 ? std::min(a, b) : std::max(a, b);
     }
 
     [[nodiscard]] std::size_t hash(NodeId id) const {

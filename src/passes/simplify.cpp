@@ -202,6 +202,7 @@ NodeId Simplifier::choice(NodeId id) {
     if (fn_.type(id) == fn_.type(condition)) {  // a choice of bools by a bool
         const auto a = splat(yes);
         const auto b = splat(no);
+        if (a && b && *a == *b) return yes;  // two nodes of one constant
         if (a && b) return *a != 0 ? condition : become(id, Op::Not, {condition});
         if (a) {
             if (*a != 0) return become(id, Op::Or, {condition, no});

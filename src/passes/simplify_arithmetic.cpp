@@ -87,7 +87,7 @@ NodeId Simplifier::common_identities(NodeId id) {
                 if (is_op(a, node.op)) return fn_.arg(a, 0);
                 break;
             case Op::Abs:
-                if (is_op(a, Op::Abs)) return a;
+                if (is_op(a, Op::Abs) || fn_.type(id).is_unsigned()) return a;
                 if (is_op(a, Op::Neg)) return become(id, Op::Abs, {fn_.arg(a, 0)});
                 break;
             case Op::Floor:

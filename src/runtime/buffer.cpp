@@ -87,6 +87,7 @@ void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
         fail(ErrorCode::IndexError, cat("there is no replica ", k), name(),
              cat("its context has ", core.queue_count(), " queue(s), numbered from 0"));
     }
+    if (data.empty()) return;
     Replica& replica = own.replica(k);
     if (!replica.written()) {
         fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"), name(),
@@ -95,7 +96,6 @@ void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
     for (unsigned q = 0; q < core.queue_count(); ++q) {
         if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
     }
-    if (data.empty()) return;
     backend::Memory& memory = *replica.memory();
     backend::Queue& queue = core.queue(k);
     const bool idle = queue.timeline().completed() >= queue.last();

@@ -59,6 +59,35 @@ kernel "hand" {   ; here too
     EXPECT_EQ(places, std::vector<std::string>{"hand.cpp:3"});
 }
 
+TEST(Parser, ReadsTheExampleOfTheDocumentation) {
+    const std::string_view text = R"(struct Particle size 16 align 4 {
+  position : vec3<f32> @ 0
+  mass : f32 @ 12
+}
+kernel "fall" local(64, 1, 1) {
+  %0 = buffer Particle "particles"
+  %1 = buffer f32 "weights" read_only
+  %2 = param f32 "step" dyn
+  %3 = global_id : vec3<u32>
+  %4 = extract %3[0] : u32
+  %5 = load %1[%4] : f32  ; fall.cpp:8
+  %6 = load %0[%4, 0, 2] : f32  ; fall.cpp:9
+  %7 = fma %5, %2, %6 : f32  ; fall.cpp:9
+  store %0[%4, 0, 2], %7  ; fall.cpp:9
+  %8 = isnan %7 : bool
+  if %8 {
+    print "{} fell out", %4
+  } else {
+    %9 = const 8 : u32
+    %10 = for %4, %9, %9 : u32 {
+      break
+    }
+  }
+}
+)";
+    EXPECT_EQ(print(parse(text)), text);
+}
+
 TEST(Parser, ErrorsSayLineAndColumn) {
     EXPECT_THAT(refusal("kernel \"k\" {\n  %0 = wrong\n}"),
                 HasSubstr("there is no operation 'wrong'; IR text at 2:8"));

@@ -163,6 +163,17 @@ TEST(Printer, DeclarationsBehindOtherOperationsRoundTrip) {
     expect_round_trip(fn);
 }
 
+TEST(Printer, DeadRegionsLeaveNoTrace) {
+    Function fn = scale_function();
+    Builder b(fn);
+    b.begin_loop();
+    b.zero(particle_type());
+    b.end_loop();
+    fn.regions[fn.body].nodes.pop_back();
+    EXPECT_EQ(print(fn), print(scale_function()));
+    EXPECT_EQ(hash(fn), hash(scale_function()));
+}
+
 TEST(Printer, AnEmptyElseIsKept) {
     Function fn;
     Builder b(fn);

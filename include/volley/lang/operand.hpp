@@ -20,7 +20,7 @@ namespace lang {
 /// The base of everything that can be read inside a kernel.
 class Handle {
 public:
-    friend constexpr Ref ref_of(const Handle& handle) noexcept { return handle.ref_; }
+    friend constexpr Ref ref_of(const Handle& handle) noexcept;
 
 protected:
     explicit constexpr Handle(Ref ref) noexcept : ref_(ref) {}
@@ -28,6 +28,9 @@ protected:
 private:
     Ref ref_;
 };
+
+/// What a handle names. A free function, as members would meet the names of structs' fields.
+[[nodiscard]] constexpr Ref ref_of(const Handle& handle) noexcept { return handle.ref_; }
 
 /// Value<T> and all that derives from it.
 template <class X>

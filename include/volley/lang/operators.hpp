@@ -107,19 +107,19 @@ struct Operators<mat<U, C, R>> {
     friend Value<T> operator*(Only<U> a, Only<T> b) { return Value<T>(emit(ir::Op::Mul, {a.ref, b.ref})); }
     friend Value<T> operator/(Only<T> a, Only<U> b) { return Value<T>(emit(ir::Op::Div, {a.ref, b.ref})); }
     friend Value<vec<U, R>> operator*(const Value<T>& a, Only<vec<U, C>> b) {
-        return Value<vec<U, R>>(call(Fn::MatrixProduct, {ref_of(a), b.ref}));
+        return Value<vec<U, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
     friend Value<vec<U, C>> operator*(Only<vec<U, R>> a, const Value<T>& b) {
-        return Value<vec<U, C>>(call(Fn::MatrixProduct, {a.ref, ref_of(b)}));
+        return Value<vec<U, C>>(emit(Fn::MatrixProduct, {a.ref, ref_of(b)}));
     }
     friend Value<mat<U, 2, R>> operator*(const Value<T>& a, Only<mat<U, 2, C>> b) {
-        return Value<mat<U, 2, R>>(call(Fn::MatrixProduct, {ref_of(a), b.ref}));
+        return Value<mat<U, 2, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
     friend Value<mat<U, 3, R>> operator*(const Value<T>& a, Only<mat<U, 3, C>> b) {
-        return Value<mat<U, 3, R>>(call(Fn::MatrixProduct, {ref_of(a), b.ref}));
+        return Value<mat<U, 3, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
     friend Value<mat<U, 4, R>> operator*(const Value<T>& a, Only<mat<U, 4, C>> b) {
-        return Value<mat<U, 4, R>>(call(Fn::MatrixProduct, {ref_of(a), b.ref}));
+        return Value<mat<U, 4, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
 };
 

@@ -93,7 +93,7 @@ enum class Fn : std::uint8_t {
 /// One operation of the IR. Scalars are widened to the shape of the widest operand; Mul, Div, Eq, Ne also take
 /// complex numbers, Mul and Div matrices with scalars.
 VOLLEY_API Ref emit(ir::Op op, std::initializer_list<Ref> operands, Site at = {});
-VOLLEY_API Ref call(Fn fn, std::initializer_list<Ref> operands, Site at = {});
+VOLLEY_API Ref emit(Fn fn, std::initializer_list<Ref> operands, Site at = {});
 
 /// The value in the wider type: a scalar as a vector with equal components or as a complex number.
 [[nodiscard]] VOLLEY_API Ref promote(Ref value, DType type);

@@ -31,7 +31,8 @@ public:
         : Base(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
 
     Var& operator=(lang::In<T> value) { return put(value.ref); }
-    Var& operator=(const Var& other) { return put(lang::read(lang::ref_of(other))); }  // NOLINT(*-self-assignment)
+    /// Not of const Var&, to which all that converts to Var would convert too; const ones enter as In<T>.
+    Var& operator=(Var& other) { return put(lang::read(lang::ref_of(other))); }
 
 #define VOLLEY_VAR_COMPOUND(op, node, need)                                                   \
     Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) {               \

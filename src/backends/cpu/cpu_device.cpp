@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_queue.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace volley::backends::cpu {
 
@@ -24,11 +25,11 @@ std::unique_ptr<backend::Queue> CpuDevice::make_queue() { return std::make_uniqu
 
 ir::Dim3 CpuDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;
-    // A flat kernel runs the same whatever this says. Others share memory: big workgroups spread its cost, but
-    // none bigger than the grid.
-    const std::uint32_t line = codegen::llvm::is_flat(fn) ? 64 : 256;
-    if (global[1] == 1 && global[2] == 1) return {std::clamp(global[0], 1u, line), 1, 1};
-    return {std::clamp(global[0], 1u, 16u), std::clamp(global[1], 1u, 16u), 1};
+    // A flat kernel runs the same whatever this says. Others are compiled for it: powers of two, so that grids of many
+    // sizes share code. Called for each launch: cheap.
+    const auto up_to = [](std::uint32_t size, std::uint32_t limit) { return std::bit_ceil(std::clamp(size, 1u, limit)); };
+    if (global[1] == 1 && global[2] == 1) return {up_to(global[0], 256), 1, 1};
+    return {up_to(global[0], 16), up_to(global[1], 16), 1};
 }
 
 }  // namespace volley::backends::cpu

@@ -313,8 +313,13 @@ void KernelEmitter::emit_loop(NodeId id) {
 
 void KernelEmitter::emit_jump(NodeId id) {
     const Op op = fn_[id].op;
+    if (segment_rest_ != nullptr && divergence_ == 0 &&
+        (op == Op::Return || continue_offsets_.contains(loops_.back().node))) {
+        leave_segment(op);
+        return;
+    }
     if (op == Op::Return) {
-        if (divergence_ == 0 && !(masked_ && !loops_.empty() && loops_.back().masked)) {
+        if (divergence_ == 0) {
             c.br(chunk_end_);
         } else {
             set_mask(c.zero(c.lanes(c.i1)));

@@ -77,7 +77,8 @@ Val KernelEmitter::index64(NodeId index) {
     const LaneShape s = shape(index);
     const Val v = scalar(l);
     if (is_signed_integer(type)) return c.sext(v, c.i64);
-    if (masked_ && !l.uniform() && s.kind == LaneShape::Affine && s.stride > 0 && bits_of(type) == 32) {
+    if (masked_ && !l.uniform() && s.kind == LaneShape::Affine && s.stride > 0 && bits_of(type) == 32 &&
+        lanes_.may_wrap(index)) {
         // `data[i - 1]` under `i > 0`: lane 0's index may wrap around while it is masked off. Counting from the last
         // lane gives all lanes behind the wrap their true address.
         const std::int64_t span = s.stride * static_cast<std::int64_t>(c.W - 1);

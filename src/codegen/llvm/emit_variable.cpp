@@ -83,7 +83,7 @@ void KernelEmitter::declare_variables() {
         v.slot_size = widest * (v.uniform ? 1 : c.W);
         if (v.spilled) {
             v.spill = spill_bytes_;
-            spill_bytes_ += segments_->chunks() * ((types.size() * v.slot_size + 63) / 64 * 64);
+            spill_bytes_ += chunks_ * ((types.size() * v.slot_size + 63) / 64 * 64);
         }
         if (v.indexed) {
             if (!v.spilled) v.memory = c.slot_bytes(types.size() * v.slot_size, 64);
@@ -155,7 +155,9 @@ void KernelEmitter::emit_variable_load(NodeId id) {
         }
     }
     if (lane_uniform(id)) {
-        for (Leaf& l : leaves) l = Leaf::of_scalar(scalar(l));
+        // The live lanes agree; the first lane need not be one of them.
+        const Val first_live = masked_ && !v.uniform ? c.first_active(mask()) : c.u32(0);
+        for (Leaf& l : leaves) l = Leaf::of_scalar(l.uniform() ? l.scalar : c.extract(l.lanes, first_live));
     } else if (leaves.size() == 1 && !leaves[0].uniform() && is_integer(types[0]) &&
                shape(id).kind == passes::LaneShape::Affine) {
         leaves[0].scalar = c.extract(leaves[0].lanes, 0u);

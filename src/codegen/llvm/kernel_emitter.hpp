@@ -43,18 +43,31 @@ public:
 private:
     // kernel_emitter.cpp: the loops around the body, ids, parameters
     void load_work();
+    void place_shared();
     void emit_flat();
     void emit_grouped();
     void counted_loop(Val begin, Val end, Val step, const char* name, const std::function<void(Val)>& body);
-    void set_flat_ids(Val x, Val row);
+    void set_row(Val row);
+    void set_flat_ids(Val x);
     void set_group_ids(Val group);
-    void set_local_ids(Val first);
-    void emit_chunk(Val mask);  // the whole body for the current ids
+    void set_local_ids(Val first);  // the ids of the chunk that starts at this local index
+    void emit_chunk(Val mask);      // the whole body for the current ids
+    Val edge_mask();                // which lanes of the chunk are inside of the group and the grid
+
+    // emit_group.cpp: kernels with barriers
+    void emit_group_region(const GroupRegion& region);
+    void emit_group_control(const GroupItem& item);
+    void emit_group_loop(const GroupItem& item);
     void emit_segment(const Segment& segment);
     void emit_segment_chunk(const Segment& segment, Val chunk, Val mask);
-    void emit_group_region(const GroupRegion& region);
-    void emit_group_node(ir::NodeId id);
-    Val edge_mask(Val first);  // which lanes from local index `first` on are inside of the group and the grid
+    void leave_segment(ir::Op op);
+    void for_each_chunk(const std::function<void(Val chunk, Val mask)>& body);
+    void place_spills();
+    Val spill_address(std::uint64_t offset, std::uint64_t size, Val chunk);
+    Leaves load_spilled(ir::NodeId id, Val chunk, bool first_lane_only);
+    void save_spilled(ir::NodeId id, Val chunk);
+    void load_variable(ir::NodeId id, Val chunk);
+    void save_variable(ir::NodeId id, Val chunk);
 
     // emit_value.cpp: pure operations
     void emit_node(ir::NodeId id);
@@ -178,7 +191,11 @@ private:
     std::vector<Leaves> values_;
     std::unordered_map<ir::NodeId, Variable> variables_;
     std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
-    std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;  // of values, per segment plan
+    std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;     // of values
+    std::unordered_map<ir::NodeId, std::uint64_t> continue_offsets_;  // of group loops' masks
+    std::uint64_t alive_offset_ = 0;                                  // of the mask of lanes that have not returned
+    unsigned group_size_ = 1;                                         // invocations of a workgroup
+    unsigned chunks_ = 1;                                             // vectors of a workgroup
     std::size_t spill_bytes_ = 0;
     bool group_level_ = false;  // emitting what is done once for a workgroup
 
@@ -187,16 +204,17 @@ private:
     bool masked_ = false;
     unsigned divergence_ = 0;  // enclosing constructs that run under a mask of their own
     std::vector<OpenLoop> loops_;
-    Block chunk_end_ = nullptr;
+    Block chunk_end_ = nullptr;     // where invocations go that are done
+    Block segment_rest_ = nullptr;  // in a segment: where its variables are saved
 
     // Work and ids
     Val work_ = nullptr, args_ = nullptr, shared_ = nullptr, spill_ = nullptr;
     Val begin_ = nullptr, end_ = nullptr, row_begin_ = nullptr, row_end_ = nullptr;
+    std::vector<Leaves> parameters_;  // values of Param, Buffer and Shared nodes, the same everywhere
     Val global_size_[3] = {}, group_count_[3] = {};
     Leaf global_id_[3], local_id_[3], local_index_;
     Val group_id_[3] = {}, group_base_[3] = {};
     Val subgroup_id_ = nullptr;
-    Val chunk_index_ = nullptr;
 };
 
 }  // namespace volley::codegen::llvm

@@ -13,6 +13,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace volley::codegen::llvm {
@@ -298,8 +299,12 @@ void* external_address(const char* name) noexcept {
     if (std::string_view(name) == "fma") {
         return reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(::fma));
     }
-#define VOLLEY_C(f) {#f "f", reinterpret_cast<void*>(static_cast<F>(::f##f))}, {#f, reinterpret_cast<void*>(static_cast<D>(::f))}
-#define VOLLEY_C2(f) {#f "f", reinterpret_cast<void*>(static_cast<F2>(::f##f))}, {#f, reinterpret_cast<void*>(static_cast<D2>(::f))}
+#define VOLLEY_C(name)                                              \
+    {#name "f", reinterpret_cast<void*>(static_cast<F>(::name##f))}, \
+        {#name, reinterpret_cast<void*>(static_cast<D>(::name))}
+#define VOLLEY_C2(name)                                              \
+    {#name "f", reinterpret_cast<void*>(static_cast<F2>(::name##f))}, \
+        {#name, reinterpret_cast<void*>(static_cast<D2>(::name))}
     static const C functions[] = {
         VOLLEY_C(sin),   VOLLEY_C(cos),    VOLLEY_C(tan),    VOLLEY_C(asin),      VOLLEY_C(acos),   VOLLEY_C(atan),
         VOLLEY_C(sinh),  VOLLEY_C(cosh),   VOLLEY_C(tanh),   VOLLEY_C(asinh),     VOLLEY_C(acosh),  VOLLEY_C(atanh),

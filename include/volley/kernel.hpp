@@ -1,0 +1,263 @@
+// kernel(name, lambda): a function that runs on devices, called like any other.
+#pragma once
+
+#include <volley/any_buffer.hpp>
+#include <volley/buffer.hpp>
+#include <volley/event.hpp>
+#include <volley/grid_size.hpp>
+#include <volley/lang/signature.hpp>
+#include <volley/queue.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace volley {
+
+namespace runtime {
+class KernelCore;
+}
+
+/// Declared with a kernel: `kernel("sum", {.local = {256}}, [](...) {...})`.
+struct KernelOptions {
+    GridSize local = {};  ///< the workgroup size of every launch; not given: each launch's, or the device's choice
+};
+
+namespace detail {
+
+/// The lambda behind a kernel, kept until it is traced.
+class VOLLEY_API KernelBody {
+public:
+    KernelBody() = default;
+    virtual ~KernelBody();
+    KernelBody(const KernelBody&) = delete;
+    KernelBody& operator=(const KernelBody&) = delete;
+    [[nodiscard]] virtual lang::TracedKernel trace(std::string_view name, const lang::TraceOptions& options) = 0;
+};
+
+template <class F>
+class BodyOf final : public KernelBody {
+public:
+    explicit BodyOf(F f) : f_(std::move(f)) {}
+    [[nodiscard]] lang::TracedKernel trace(std::string_view name, const lang::TraceOptions& options) override {
+        return lang::trace_kernel(name, f_, options);
+    }
+
+private:
+    F f_;
+};
+
+/// An argument on its way to the runtime: a buffer, or a value's bytes.
+struct BoundArgument {
+    const AnyBuffer* buffer = nullptr;
+    const void* value = nullptr;
+};
+
+/// How a launch was asked for.
+struct LaunchConfig {
+    GridSize over;
+    GridSize groups;
+    GridSize local;
+    std::optional<Queue> queue;
+};
+
+[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_kernel(std::string_view name, const KernelOptions& options,
+                                                                          std::unique_ptr<KernelBody> body);
+VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config, const BoundArgument* arguments,
+                        std::size_t count);
+[[nodiscard]] VOLLEY_API lang::TracedKernel traced(runtime::KernelCore& kernel);
+[[nodiscard]] VOLLEY_API std::string device_code(runtime::KernelCore& kernel, const LaunchConfig& config);
+[[nodiscard]] VOLLEY_API std::string_view kernel_name(const runtime::KernelCore& kernel) noexcept;
+[[noreturn]] VOLLEY_API void fail_argument_range(const runtime::KernelCore& kernel, std::size_t number, std::string_view type);
+[[noreturn]] VOLLEY_API void fail_argument_type(const runtime::KernelCore& kernel, std::size_t number, DType wanted,
+                                                DType given);
+
+/// Whether a host value of type A may stand for a parameter of type T: integers for integers (checked when called) and
+/// for floats, floats for floats that are no smaller, everything for its own type.
+template <class T, class A>
+[[nodiscard]] consteval bool accepts_value() {
+    if constexpr (std::is_same_v<T, A>) return true;
+    else if constexpr (lang::is_complex<T>) {
+        if constexpr (lang::is_complex<A>) return false;
+        else return accepts_value<typename T::value_type, A>();
+    } else if constexpr (!lang::HostNumber<T>) return std::is_convertible_v<A, T>;
+    else if constexpr (std::is_same_v<T, bool> || std::is_same_v<A, bool> || !lang::HostNumber<A>) return false;
+    else if constexpr (std::is_integral_v<A>) return true;
+    else return !std::is_integral_v<T> && sizeof(A) <= sizeof(T);
+}
+
+template <class A>
+inline constexpr bool is_buffer = std::is_base_of_v<AnyBuffer, A>;
+
+template <class T, class A>
+[[nodiscard]] consteval bool accepts_buffer() {
+    return std::is_same_v<A, AnyBuffer> || std::is_base_of_v<Buffer<T>, A>;
+}
+
+/// Fails to compile, in the compiler's words about CheckArgument<number, parameter, given>, when they do not fit.
+template <std::size_t Number, class Parameter, class Given>
+struct CheckArgument {
+    using Traits = lang::ParamTraits<Parameter>;
+    using Element = typename Traits::element;
+    static constexpr bool buffer = Traits::kind == lang::ParameterKind::Buffer;
+    static constexpr bool given_buffer = is_buffer<Given>;
+    static_assert(!buffer || given_buffer,
+                  "volley: this argument must be a Buffer: see CheckArgument<number, parameter, what was given>");
+    static_assert(buffer || !given_buffer,
+                  "volley: this argument must be a value, not a Buffer: see CheckArgument<number, parameter, what was given>");
+    static constexpr bool fits() {
+        if constexpr (buffer != given_buffer) return true;  // said above
+        else if constexpr (buffer) return accepts_buffer<Element, Given>();
+        else return accepts_value<Element, Given>();
+    }
+    static_assert(fits() || !buffer,
+                  "volley: this buffer has another element type than the kernel's parameter: see CheckArgument<number, "
+                  "parameter, what was given>");
+    static_assert(fits() || buffer,
+                  "volley: a value of this type cannot be given for this parameter; cast it, or declare the parameter with its "
+                  "type: see CheckArgument<number, parameter, what was given>");
+    static constexpr bool ok = buffer == given_buffer && fits();
+};
+
+/// Holds an argument in the parameter's type for as long as the call takes.
+template <class Parameter>
+class ValueArgument {
+    using T = typename lang::ParamTraits<Parameter>::element;
+
+public:
+    template <class A>
+    ValueArgument(const runtime::KernelCore& kernel, std::size_t number, const A& given) : value_(convert(given)) {
+        if constexpr (std::is_integral_v<T> && std::is_integral_v<A> && !std::is_same_v<T, A>) {
+            if (!std::in_range<T>(given)) fail_argument_range(kernel, number, name_of(lang::scalar_type<T>()));
+        }
+    }
+    [[nodiscard]] BoundArgument bound() const noexcept { return {nullptr, &value_}; }
+
+private:
+    template <class A>
+    static T convert(const A& given) {
+        if constexpr (lang::is_complex<T> && !lang::is_complex<A>) return T(static_cast<typename T::value_type>(given));
+        else return static_cast<T>(given);
+    }
+    T value_;
+};
+
+template <class Parameter>
+class BufferArgument {
+    using T = typename lang::ParamTraits<Parameter>::element;
+
+public:
+    template <class A>
+    BufferArgument(const runtime::KernelCore& kernel, std::size_t number, const A& given) : buffer_(&given) {
+        if constexpr (std::is_same_v<A, AnyBuffer>) {
+            if (given.dtype() != dtype_of<T>()) fail_argument_type(kernel, number, dtype_of<T>(), given.dtype());
+        }
+    }
+    [[nodiscard]] BoundArgument bound() const noexcept { return {buffer_, nullptr}; }
+
+private:
+    const AnyBuffer* buffer_;
+};
+
+template <class Parameter>
+using HeldArgument = std::conditional_t<lang::ParamTraits<Parameter>::kind == lang::ParameterKind::Buffer,
+                                        BufferArgument<Parameter>, ValueArgument<Parameter>>;
+
+}  // namespace detail
+
+/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). A cheap value: copies share what was traced and compiled. It is traced
+/// at its first launch, and compiled for each device when it first runs there (milliseconds); a later launch costs a few hundred
+/// nanoseconds and returns before the work is done. Thread-safe.
+///
+///     scale(buf, 2.0f);                             // one invocation per element of the first buffer
+///     scale.over({640, 480}).on(queue(1))(buf, 2.0f);
+template <class... P>
+class Kernel {
+public:
+    /// Runs it, on one queue or on all queues of the current context. Throws LaunchError for sizes or arguments that no
+    /// launch can have, before anything runs; TraceError and CompileError at the first launch. Whatever is thrown, the
+    /// context goes on working.
+    template <class... A>
+    Event operator()(const A&... arguments) const {
+        static_assert(sizeof...(A) == sizeof...(P),
+                      "volley: wrong number of arguments: a kernel takes one for each parameter of its lambda");
+        if constexpr (sizeof...(A) == sizeof...(P)) {
+            return check_and_run(std::index_sequence_for<P...>{}, arguments...);
+        } else {
+            return {};
+        }
+    }
+
+    /// How many invocations: over(n), over({nx, ny}), over({nx, ny, nz}). Zero is legal and does nothing.
+    [[nodiscard]] Kernel over(GridSize size) const& { return Kernel(*this).over(size); }
+    [[nodiscard]] Kernel over(GridSize size) && { return config_.over = size, std::move(*this); }
+    /// How many workgroups instead.
+    [[nodiscard]] Kernel groups(GridSize size) const& { return Kernel(*this).groups(size); }
+    [[nodiscard]] Kernel groups(GridSize size) && { return config_.groups = size, std::move(*this); }
+    /// The size of a workgroup.
+    [[nodiscard]] Kernel local(GridSize size) const& { return Kernel(*this).local(size); }
+    [[nodiscard]] Kernel local(GridSize size) && { return config_.local = size, std::move(*this); }
+    /// One queue only.
+    [[nodiscard]] Kernel on(Queue queue) const& { return Kernel(*this).on(std::move(queue)); }
+    [[nodiscard]] Kernel on(Queue queue) && { return config_.queue = std::move(queue), std::move(*this); }
+
+    [[nodiscard]] std::string_view name() const noexcept { return detail::kernel_name(*core_); }
+    /// Traces now, if it was not yet: reports what is wrong with the body without launching it.
+    lang::TracedKernel trace() const { return detail::traced(*core_); }
+    /// The IR as text.
+    [[nodiscard]] std::string ir() const { return trace().to_string(); }
+    /// What the device of on()'s queue, or the current context's first, is given: assembly on the CPU.
+    [[nodiscard]] std::string code() const { return detail::device_code(*core_, config_); }
+
+private:
+    template <class F>
+    friend auto kernel(std::string_view name, const KernelOptions& options, F body);
+    explicit Kernel(std::shared_ptr<runtime::KernelCore> core) : core_(std::move(core)) {}
+
+    template <std::size_t... I, class... A>
+    Event check_and_run(std::index_sequence<I...>, const A&... arguments) const {
+        if constexpr ((detail::CheckArgument<I + 1, P, A>::ok && ...)) {
+            return run(detail::HeldArgument<P>(*core_, I + 1, arguments)...);
+        } else {
+            return {};
+        }
+    }
+    template <class... H>
+    Event run(const H&... held) const {
+        const detail::BoundArgument bound[sizeof...(H) + 1] = {held.bound()...};
+        return detail::launch(*core_, config_, bound, sizeof...(H));
+    }
+
+    std::shared_ptr<runtime::KernelCore> core_;
+    detail::LaunchConfig config_;
+};
+
+namespace detail {
+
+template <class List>
+struct KernelFor;
+template <class... P>
+struct KernelFor<lang::ParamList<P...>> {
+    using type = Kernel<P...>;
+};
+
+}  // namespace detail
+
+/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>. Costs nothing yet: the lambda
+/// is kept, and called once, when the kernel is first launched. The name is for messages and profiles.
+template <class F>
+[[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
+    lang::need_signature<F>();
+    using Result = typename detail::KernelFor<lang::params_t<F>>::type;
+    return Result(detail::make_kernel(name, options, std::make_unique<detail::BodyOf<F>>(std::move(body))));
+}
+template <class F>
+[[nodiscard]] auto kernel(std::string_view name, F body) {
+    return kernel(name, KernelOptions{}, std::move(body));
+}
+
+}  // namespace volley

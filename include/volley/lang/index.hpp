@@ -1,0 +1,71 @@
+// Linear indices and indices by dimension, row-major (the last dimension is fastest), with extents known on the host
+// or only in the kernel.
+#pragma once
+
+#include <volley/lang/value.hpp>
+
+namespace volley {
+namespace lang {
+
+/// Writes `count` indices; the extents may be of any integer type.
+VOLLEY_API void unravel(Ref linear, const Ref* extents, Ref* indices, std::size_t count, Site at);
+[[nodiscard]] VOLLEY_API Ref ravel(const Ref* indices, const Ref* extents, std::size_t count, Site at);
+
+template <class T, std::size_t... k>
+[[nodiscard]] std::array<Value<T>, sizeof...(k)> values_of(const Ref* refs, std::index_sequence<k...>) {
+    return {Value<T>(refs[k])...};
+}
+
+}  // namespace lang
+
+/// The indices of element i of an array with these extents: `auto [y, x] = unravel_index(i, height, width);`
+template <class T, class... E>
+    requires(lang::Argument<E> && ...)
+[[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, const E&... extents) {
+    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: unravel_index takes an integer");
+    const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
+    lang::Ref indices[sizeof...(E)];
+    lang::unravel(lang::ref_of(i), shape, indices, sizeof...(E), {});
+    return lang::values_of<T>(indices, std::make_index_sequence<sizeof...(E)>{});
+}
+
+/// The same with the extents in an array of host integers or of Values.
+template <class T, class E, std::size_t N>
+[[nodiscard]] std::array<Value<T>, N> unravel_index(const Value<T>& i, const std::array<E, N>& extents,
+                                                    lang::Site at = lang::Site::here()) {
+    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: unravel_index takes an integer");
+    lang::Ref shape[N];
+    lang::Ref indices[N];
+    for (std::size_t k = 0; k < N; ++k) shape[k] = lang::argument<T>(extents[k], at);
+    lang::unravel(lang::ref_of(i), shape, indices, N, at);
+    return lang::values_of<T>(indices, std::make_index_sequence<N>{});
+}
+
+/// The linear index of element `index` of an array with these extents: ravel_index(std::array{y, x}, height, width).
+template <class I, std::size_t N, class... E>
+    requires(lang::Expr<I> && sizeof...(E) == N && (lang::Argument<E> && ...))
+[[nodiscard]] auto ravel_index(const std::array<I, N>& index, const E&... extents) {
+    using T = typename I::volley_type;
+    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: ravel_index takes integers");
+    const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
+    lang::Ref indices[N];
+    for (std::size_t k = 0; k < N; ++k) indices[k] = lang::ref_of(index[k]);
+    return Value<T>(lang::ravel(indices, shape, N, {}));
+}
+
+template <class I, class E, std::size_t N>
+    requires lang::Expr<I>
+[[nodiscard]] auto ravel_index(const std::array<I, N>& index, const std::array<E, N>& extents,
+                               lang::Site at = lang::Site::here()) {
+    using T = typename I::volley_type;
+    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: ravel_index takes integers");
+    lang::Ref shape[N];
+    lang::Ref indices[N];
+    for (std::size_t k = 0; k < N; ++k) {
+        shape[k] = lang::argument<T>(extents[k], at);
+        indices[k] = lang::ref_of(index[k]);
+    }
+    return Value<T>(lang::ravel(indices, shape, N, at));
+}
+
+}  // namespace volley

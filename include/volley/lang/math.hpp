@@ -1,0 +1,168 @@
+// The mathematical functions. All are elementwise on vectors; scalars and host numbers beside a vector widen. The
+// accuracy of each is in docs/ir.md. They are overloads for Values only: on the host's own numbers the names mean
+// what they mean in the standard library.
+#pragma once
+
+#include <volley/lang/operators.hpp>
+#include <volley/lang/value.hpp>
+
+#include <limits>
+
+namespace volley {
+namespace lang {
+
+template <class T>
+consteval void need_float() {
+    static_assert(Elementwise<T> && is_float<T>, "volley: this function takes floats: convert with cast<float>(v)");
+}
+template <class T>
+consteval void need_real() {
+    static_assert(Elementwise<T> && !is_bool<T>, "volley: this function takes integers and floats, scalars or vectors");
+}
+template <class T>
+consteval void need_integer() {
+    static_assert(Elementwise<T> && is_whole<T>, "volley: this function takes integers: use bit_cast<T>(v) for a float's bits");
+}
+
+}  // namespace lang
+
+#define VOLLEY_UNARY(name, record, need)                                                        \
+    template <class T>                                                                          \
+    [[nodiscard]] Value<T> name(const Value<T>& x, lang::Site at = lang::Site::here()) {        \
+        lang::need<T>();                                                                        \
+        return Value<T>(lang::emit(record, {lang::ref_of(x)}, at));                                        \
+    }
+#define VOLLEY_CLASSIFY(name, record)                                                                      \
+    template <class T>                                                                                     \
+    [[nodiscard]] Value<lang::boolean_t<T>> name(const Value<T>& x, lang::Site at = lang::Site::here()) {  \
+        lang::need_float<T>();                                                                             \
+        return Value<lang::boolean_t<T>>(lang::emit(record, {lang::ref_of(x)}, at));                                  \
+    }
+#define VOLLEY_BINARY(name, record, need)                                                                      \
+    template <class A, class B>                                                                                \
+        requires lang::Arguments<A, B>                                                                         \
+    [[nodiscard]] Value<lang::common_t<A, B>> name(const A& a, const B& b, lang::Site at = lang::Site::here()) { \
+        using T = lang::common_t<A, B>;                                                                        \
+        lang::need<T>();                                                                                       \
+        return Value<T>(lang::emit(record, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));                    \
+    }
+#define VOLLEY_TERNARY(name, record, need)                                                                   \
+    template <class A, class B, class C>                                                                     \
+        requires lang::Arguments<A, B, C>                                                                    \
+    [[nodiscard]] Value<lang::common_t<A, B, C>> name(const A& a, const B& b, const C& c,                    \
+                                                      lang::Site at = lang::Site::here()) {                  \
+        using T = lang::common_t<A, B, C>;                                                                   \
+        lang::need<T>();                                                                                     \
+        return Value<T>(lang::emit(                                                                          \
+            record, {lang::argument<T>(a, at), lang::argument<T>(b, at), lang::argument<T>(c, at)}, at));    \
+    }
+
+VOLLEY_UNARY(abs, ir::Op::Abs, need_real)
+VOLLEY_UNARY(sign, ir::Op::Sign, need_real)
+VOLLEY_UNARY(floor, ir::Op::Floor, need_float)
+VOLLEY_UNARY(ceil, ir::Op::Ceil, need_float)
+VOLLEY_UNARY(trunc, ir::Op::Trunc, need_float)
+VOLLEY_UNARY(round, ir::Op::Round, need_float)            // halves away from zero
+VOLLEY_UNARY(round_even, ir::Op::RoundEven, need_float)   // halves to even
+VOLLEY_UNARY(fract, lang::Fn::Fract, need_float)            // x - floor(x)
+VOLLEY_UNARY(sqrt, ir::Op::Sqrt, need_float)
+VOLLEY_UNARY(rsqrt, ir::Op::Rsqrt, need_float)
+VOLLEY_UNARY(inversesqrt, ir::Op::Rsqrt, need_float)
+VOLLEY_UNARY(cbrt, ir::Op::Cbrt, need_float)
+VOLLEY_UNARY(sin, ir::Op::Sin, need_float)
+VOLLEY_UNARY(cos, ir::Op::Cos, need_float)
+VOLLEY_UNARY(tan, ir::Op::Tan, need_float)
+VOLLEY_UNARY(asin, ir::Op::Asin, need_float)
+VOLLEY_UNARY(acos, ir::Op::Acos, need_float)
+VOLLEY_UNARY(atan, ir::Op::Atan, need_float)
+VOLLEY_UNARY(sinh, ir::Op::Sinh, need_float)
+VOLLEY_UNARY(cosh, ir::Op::Cosh, need_float)
+VOLLEY_UNARY(tanh, ir::Op::Tanh, need_float)
+VOLLEY_UNARY(asinh, ir::Op::Asinh, need_float)
+VOLLEY_UNARY(acosh, ir::Op::Acosh, need_float)
+VOLLEY_UNARY(atanh, ir::Op::Atanh, need_float)
+VOLLEY_UNARY(exp, ir::Op::Exp, need_float)
+VOLLEY_UNARY(exp2, ir::Op::Exp2, need_float)
+VOLLEY_UNARY(exp10, ir::Op::Exp10, need_float)
+VOLLEY_UNARY(expm1, ir::Op::Expm1, need_float)
+VOLLEY_UNARY(log, ir::Op::Log, need_float)
+VOLLEY_UNARY(log2, ir::Op::Log2, need_float)
+VOLLEY_UNARY(log10, ir::Op::Log10, need_float)
+VOLLEY_UNARY(log1p, ir::Op::Log1p, need_float)
+VOLLEY_UNARY(radians, lang::Fn::Radians, need_float)
+VOLLEY_UNARY(degrees, lang::Fn::Degrees, need_float)
+
+VOLLEY_UNARY(popcount, ir::Op::PopCount, need_integer)
+VOLLEY_UNARY(clz, ir::Op::Clz, need_integer)  // leading zeros; the width for 0
+VOLLEY_UNARY(ctz, ir::Op::Ctz, need_integer)  // trailing zeros; the width for 0
+VOLLEY_UNARY(reverse_bits, ir::Op::ReverseBits, need_integer)
+
+VOLLEY_CLASSIFY(isnan, ir::Op::IsNan)
+VOLLEY_CLASSIFY(isinf, ir::Op::IsInf)
+VOLLEY_CLASSIFY(isfinite, lang::Fn::IsFinite)
+
+VOLLEY_BINARY(min, ir::Op::Min, need_real)  // of a NaN and a number the number
+VOLLEY_BINARY(max, ir::Op::Max, need_real)
+VOLLEY_BINARY(atan2, ir::Op::Atan2, need_float)
+VOLLEY_BINARY(hypot, ir::Op::Hypot, need_float)
+VOLLEY_BINARY(fmod, ir::Op::Rem, need_float)        // the sign of the dividend, as C's
+VOLLEY_BINARY(mod, lang::Fn::Mod, need_real)          // x - y * floor(x / y): the sign of the divisor
+VOLLEY_BINARY(step, lang::Fn::Step, need_float)       // step(edge, x): x < edge ? 0 : 1
+
+VOLLEY_TERNARY(fma, ir::Op::Fma, need_real)         // a * b + c, rounded once
+VOLLEY_TERNARY(clamp, lang::Fn::Clamp, need_real)     // clamp(x, low, high) = min(max(x, low), high)
+VOLLEY_TERNARY(clip, lang::Fn::Clamp, need_real)
+VOLLEY_TERNARY(mix, lang::Fn::Mix, need_float)        // mix(a, b, t) = a * (1 - t) + b * t
+VOLLEY_TERNARY(smoothstep, lang::Fn::Smoothstep, need_float)  // smoothstep(low, high, x)
+
+template <class A, class B>
+    requires lang::Arguments<A, B> && lang::Elementwise<lang::common_t<A, B>>
+[[nodiscard]] Value<lang::common_t<A, B>> pow(const A& a, const B& b, lang::Site at = lang::Site::here()) {
+    using T = lang::common_t<A, B>;
+    lang::need_float<T>();
+    return Value<T>(lang::emit(ir::Op::Pow, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+}
+
+#undef VOLLEY_UNARY
+#undef VOLLEY_CLASSIFY
+#undef VOLLEY_BINARY
+#undef VOLLEY_TERNARY
+
+/// Both parts of modf, with the sign of x: `auto [fraction, whole] = modf(x);`
+template <class T>
+struct Modf {
+    Value<T> fraction;
+    Value<T> whole;
+};
+template <class T>
+[[nodiscard]] Modf<T> modf(const Value<T>& x, lang::Site at = lang::Site::here()) {
+    lang::need_float<T>();
+    const Value<T> once = x;
+    return {Value<T>(lang::emit(lang::Fn::ModfFraction, {lang::ref_of(once)}, at)), trunc(once, at)};
+}
+
+// Limits, as numbers of the host: `Var<float> best = lowest<float>();`
+template <class T>
+[[nodiscard]] constexpr T inf() noexcept {
+    static_assert(std::numeric_limits<T>::has_infinity, "volley: only floats have an infinity");
+    return std::numeric_limits<T>::infinity();
+}
+template <class T>
+[[nodiscard]] constexpr T ninf() noexcept {
+    return -inf<T>();
+}
+template <class T>
+[[nodiscard]] constexpr T nan() noexcept {
+    static_assert(std::numeric_limits<T>::has_quiet_NaN, "volley: only floats have NaN");
+    return std::numeric_limits<T>::quiet_NaN();
+}
+template <class T>
+[[nodiscard]] constexpr T lowest() noexcept {
+    return std::numeric_limits<T>::lowest();
+}
+template <class T>
+[[nodiscard]] constexpr T highest() noexcept {
+    return std::numeric_limits<T>::max();
+}
+
+}  // namespace volley

@@ -1,0 +1,115 @@
+// The parameter list of a kernel's lambda, as types: what it takes, and the call under the tracer.
+#pragma once
+
+#include <volley/lang/buff.hpp>
+#include <volley/lang/param.hpp>
+#include <volley/lang/trace.hpp>
+
+namespace volley::lang {
+
+enum class ParameterKind : std::uint8_t { Buffer, Const, Dyn };
+
+/// What is known of a kernel's parameter type; `valid` is false for types that are none.
+template <class P>
+struct ParamTraits {
+    static constexpr bool valid = false;
+};
+
+template <class T>
+struct ParamTraits<Buff<T>> {
+    static constexpr bool valid = true;
+    static constexpr ParameterKind kind = ParameterKind::Buffer;
+    static constexpr bool read_only = std::is_const_v<T>;
+    using element = std::remove_const_t<T>;
+    static Buff<T> declare() { return Buff<T>(declare_buffer(dtype_of<element>(), read_only)); }
+};
+
+template <class T>
+struct ParamTraits<Const<T>> {
+    static constexpr bool valid = true;
+    static constexpr ParameterKind kind = ParameterKind::Const;
+    using element = T;
+    static Const<T> declare() { return Const<T>(declare_parameter(dtype_of<T>(), false)); }
+};
+
+template <class T>
+struct ParamTraits<Dyn<T>> {
+    static constexpr bool valid = true;
+    static constexpr ParameterKind kind = ParameterKind::Dyn;
+    using element = T;
+    static Dyn<T> declare() { return Dyn<T>(declare_parameter(dtype_of<T>(), true)); }
+};
+
+template <class... P>
+struct ParamList {
+    static constexpr std::size_t size = sizeof...(P);
+};
+
+/// Signature<F>::params is the ParamList of a lambda, functor or function, without const and references.
+template <class F>
+struct Signature;
+
+template <class R, class... P>
+struct Signature<R(P...)> {
+    static_assert((ParamTraits<std::remove_cvref_t<P>>::valid && ...),
+                  "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>");
+    static_assert(std::is_void_v<R>, "volley: a kernel returns nothing: store results in a buffer");
+    using params = ParamList<std::remove_cvref_t<P>...>;
+};
+template <class R, class... P>
+struct Signature<R (*)(P...)> : Signature<R(P...)> {};
+template <class R, class... P>
+struct Signature<R (*)(P...) noexcept> : Signature<R(P...)> {};
+template <class C, class R, class... P>
+struct Signature<R (C::*)(P...)> : Signature<R(P...)> {};
+template <class C, class R, class... P>
+struct Signature<R (C::*)(P...) const> : Signature<R(P...)> {};
+template <class C, class R, class... P>
+struct Signature<R (C::*)(P...) noexcept> : Signature<R(P...)> {};
+template <class C, class R, class... P>
+struct Signature<R (C::*)(P...) const noexcept> : Signature<R(P...)> {};
+
+template <class F>
+concept HasCall = requires { &F::operator(); };
+
+template <class F>
+    requires std::is_class_v<F>
+struct Signature<F> : Signature<decltype(&F::operator())> {
+    static_assert(HasCall<F>, "volley: a kernel is a lambda, functor or function");
+};
+
+template <class F>
+consteval void need_signature() {
+    static_assert(!std::is_class_v<F> || HasCall<F>,
+                  "volley: a kernel's parameters need types (Buff<float> data, not auto data), and one call operator");
+}
+
+template <class F>
+using params_t = typename Signature<std::decay_t<F>>::params;
+
+// Braces, as they declare the parameters from left to right.
+struct CallKernel {
+    template <class F, class... P>
+    CallKernel(F& f, P... p) {
+        f(p...);
+    }
+};
+
+template <class F, class... P>
+void call_kernel(F& f, ParamList<P...>) {
+    [[maybe_unused]] const CallKernel call{f, ParamTraits<P>::declare()...};
+}
+
+/// Traces f: declares its parameters and calls it once. `trace_kernel("scale", [](Buff<float> data) { ... })`.
+template <class F>
+[[nodiscard]] TracedKernel trace_kernel(std::string_view name, F&& f, const TraceOptions& options = {}) {
+    using Body = std::remove_reference_t<F>;
+    need_signature<std::decay_t<F>>();
+    if constexpr (!std::is_class_v<std::decay_t<F>> || HasCall<std::decay_t<F>>) {
+        return run_trace(
+            name, [](void* body) { call_kernel(*static_cast<Body*>(body), params_t<F>{}); },
+            const_cast<void*>(static_cast<const void*>(std::addressof(f))), options);
+    }
+}
+
+}  // namespace volley::lang

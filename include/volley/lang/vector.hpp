@@ -1,0 +1,208 @@
+// Making vectors and other composites, and the functions on vectors.
+#pragma once
+
+#include <volley/lang/structs.hpp>
+#include <volley/lang/value.hpp>
+
+namespace volley {
+namespace lang {
+
+template <class X>
+inline constexpr int width_of = 1;
+template <Expr X>
+inline constexpr int width_of<X> = width_of<typename X::volley_type>;
+template <class U, int N>
+inline constexpr int width_of<vec<U, N>> = N;
+
+template <class U, class X>
+[[nodiscard]] Ref component(const X& x, Site at) {
+    if constexpr (width_of<X> > 1) {
+        return argument<vec<U, width_of<X>>>(x, at);
+    } else {
+        return argument<U>(x, at);
+    }
+}
+
+/// The component type that the arguments of make_vec agree on.
+template <class X>
+struct ComponentOf {
+    using type = void;
+};
+template <class X>
+    requires(!std::is_void_v<operand_t<X>>)
+struct ComponentOf<X> {
+    using type = scalar_t<operand_t<X>>;
+};
+template <class... X>
+struct FirstComponent;
+template <class X, class... Rest>
+struct FirstComponent<X, Rest...> {
+    using own = typename ComponentOf<X>::type;
+    using type = typename std::conditional_t<std::is_void_v<own>, FirstComponent<Rest...>, ComponentOf<X>>::type;
+};
+template <>
+struct FirstComponent<> {
+    using type = void;
+};
+
+template <class T>
+struct Maker {
+    static_assert(Reflected<T>, "volley: make<T>(...) makes vectors, complex numbers, matrices, arrays and structs");
+    template <class... X>
+    static Value<T> make(Site at, const X&... x) {
+        return make_struct(typename Reflection<T>::list{}, at, x...);
+    }
+};
+template <class U, int N>
+struct Maker<vec<U, N>> {
+    template <class... X>
+    static Value<vec<U, N>> make(Site at, const X&... x) {
+        static_assert((width_of<X> + ...) == N,
+                      "volley: the components given do not add up to the vector's: give scalars and vectors");
+        const Ref parts[] = {component<U>(x, at)...};
+        return Value<vec<U, N>>(construct(dtype_of<vec<U, N>>(), parts, sizeof...(X), at));
+    }
+};
+template <class F>
+struct Maker<std::complex<F>> {
+    template <class R, class I>
+    static Value<std::complex<F>> make(Site at, const R& re, const I& im) {
+        const Ref parts[] = {argument<F>(re, at), argument<F>(im, at)};
+        return Value<std::complex<F>>(construct(dtype_of<std::complex<F>>(), parts, 2, at));
+    }
+};
+template <class U, int C, int R>
+struct Maker<mat<U, C, R>> {
+    template <class... X>
+    static Value<mat<U, C, R>> make(Site at, const X&... columns) {
+        static_assert(sizeof...(X) == C, "volley: a matrix is made of its columns");
+        const Ref parts[] = {promote(argument<vec<U, R>>(columns, at), dtype_of<vec<U, R>>())...};
+        return Value<mat<U, C, R>>(construct(dtype_of<mat<U, C, R>>(), parts, C, at));
+    }
+};
+template <class U, std::size_t N>
+struct Maker<std::array<U, N>> {
+    template <class... X>
+    static Value<std::array<U, N>> make(Site at, const X&... elements) {
+        static_assert(sizeof...(X) == N, "volley: an array is made of all its elements");
+        const Ref parts[] = {promote(In<U>(elements, at).ref, dtype_of<U>())...};
+        return Value<std::array<U, N>>(construct(dtype_of<std::array<U, N>>(), parts, N, at));
+    }
+};
+
+}  // namespace lang
+
+// Packs cannot be followed by a default argument: the line of the latest operand stands for the whole.
+
+/// A composite from its parts: make<vec4>(xyz, 1), make<complex<float>>(re, im), make<mat2>(column, column),
+/// make<Particle>(position, velocity, mass).
+template <class T, class... X>
+[[nodiscard]] Value<T> make(const X&... x) {
+    return lang::Maker<T>::make(lang::Site{}, x...);
+}
+
+/// A vector from scalars and vectors; numbers adopt the component type of the values: make_vec(v.xy(), 0, 1).
+template <class... X>
+    requires lang::Arguments<X...>
+[[nodiscard]] auto make_vec(const X&... x) {
+    using U = typename lang::FirstComponent<X...>::type;
+    constexpr int n = (lang::width_of<X> + ...);
+    static_assert(n >= 2 && n <= 4, "volley: vectors have 2 to 4 components");
+    return lang::Maker<vec<U, n>>::make(lang::Site{}, x...);
+}
+
+/// Components by number: swizzle<2, 0>(v) is v.zx().
+template <unsigned... picks, class U, int N>
+[[nodiscard]] auto swizzle(const Value<vec<U, N>>& v, lang::Site at = lang::Site::here()) {
+    static_assert(((picks < N) && ...), "volley: the vector has fewer components");
+    static_assert(sizeof...(picks) >= 1 && sizeof...(picks) <= 4, "volley: vectors have 2 to 4 components");
+    if constexpr (sizeof...(picks) == 1) {
+        return Value<U>(lang::read(lang::ref_of(v).part((picks, ...)), at));
+    } else {
+        return Value<vec<U, sizeof...(picks)>>(lang::swizzle(lang::ref_of(v), {picks...}, at));
+    }
+}
+
+/// The scalar product, added up from x to w.
+template <class A, class B>
+    requires lang::Arguments<A, B>
+[[nodiscard]] auto dot(const A& a, const B& b, lang::Site at = lang::Site::here()) {
+    using T = lang::common_t<A, B>;
+    static_assert(lang::is_vector<T> && !lang::is_bool<T>, "volley: dot takes vectors of numbers");
+    return Value<lang::scalar_t<T>>(
+        lang::emit(lang::Fn::Dot, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+}
+
+template <class A, class B>
+    requires lang::Arguments<A, B>
+[[nodiscard]] auto cross(const A& a, const B& b, lang::Site at = lang::Site::here()) {
+    using T = lang::common_t<A, B>;
+    static_assert(lang::width_of<T> == 3, "volley: cross takes vectors of three components");
+    return Value<T>(lang::emit(lang::Fn::Cross, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+}
+
+/// sqrt(dot(v, v)); of a scalar its absolute value.
+template <class T>
+[[nodiscard]] Value<lang::scalar_t<T>> length(const Value<T>& v, lang::Site at = lang::Site::here()) {
+    static_assert(lang::Elementwise<T> && lang::is_float<T>, "volley: length takes vectors of floats");
+    return Value<lang::scalar_t<T>>(lang::emit(lang::Fn::Length, {lang::ref_of(v)}, at));
+}
+
+template <class A, class B>
+    requires lang::Arguments<A, B>
+[[nodiscard]] auto distance(const A& a, const B& b, lang::Site at = lang::Site::here()) {
+    using T = lang::common_t<A, B>;
+    static_assert(lang::Elementwise<T> && lang::is_float<T>, "volley: distance takes vectors of floats");
+    return Value<lang::scalar_t<T>>(
+        lang::emit(lang::Fn::Distance, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+}
+
+/// v * rsqrt(dot(v, v)): NaN for the zero vector.
+template <class U, int N>
+[[nodiscard]] Value<vec<U, N>> normalize(const Value<vec<U, N>>& v, lang::Site at = lang::Site::here()) {
+    static_assert(lang::is_float<U>, "volley: normalize takes vectors of floats");
+    return Value<vec<U, N>>(lang::emit(lang::Fn::Normalize, {lang::ref_of(v)}, at));
+}
+
+/// i - 2 * dot(n, i) * n
+template <class A, class B>
+    requires lang::Arguments<A, B>
+[[nodiscard]] auto reflect(const A& i, const B& n, lang::Site at = lang::Site::here()) {
+    using T = lang::common_t<A, B>;
+    static_assert(lang::is_vector<T> && lang::is_float<T>, "volley: reflect takes vectors of floats");
+    return Value<T>(lang::emit(lang::Fn::Reflect, {lang::argument<T>(i, at), lang::argument<T>(n, at)}, at));
+}
+
+/// Whether any, or all, components of a vector of bool are true.
+template <class T>
+    requires lang::Elementwise<T>
+[[nodiscard]] Value<bool> any(const Value<T>& v, lang::Site at = lang::Site::here()) {
+    static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
+    return Value<bool>(lang::emit(lang::Fn::Any, {lang::ref_of(v)}, at));
+}
+template <class T>
+    requires lang::Elementwise<T>
+[[nodiscard]] Value<bool> all(const Value<T>& v, lang::Site at = lang::Site::here()) {
+    static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
+    return Value<bool>(lang::emit(lang::Fn::All, {lang::ref_of(v)}, at));
+}
+
+// A scalar Value beside a vector constant of the host: x * vec3(1, 2, 3).
+#define VOLLEY_VECTOR_CONSTANT(op, node)                                                                    \
+    template <class U, int N>                                                                               \
+    [[nodiscard]] Value<vec<U, N>> operator op(const Value<U>& a, const vec<U, N>& b) {                     \
+        return Value<vec<U, N>>(                                                                            \
+            lang::emit(ir::Op::node, {lang::ref_of(a), lang::constant(dtype_of<vec<U, N>>(), &b, {})}));    \
+    }                                                                                                       \
+    template <class U, int N>                                                                               \
+    [[nodiscard]] Value<vec<U, N>> operator op(const vec<U, N>& a, const Value<U>& b) {                     \
+        return Value<vec<U, N>>(                                                                            \
+            lang::emit(ir::Op::node, {lang::constant(dtype_of<vec<U, N>>(), &a, {}), lang::ref_of(b)}));    \
+    }
+VOLLEY_VECTOR_CONSTANT(+, Add)
+VOLLEY_VECTOR_CONSTANT(-, Sub)
+VOLLEY_VECTOR_CONSTANT(*, Mul)
+VOLLEY_VECTOR_CONSTANT(/, Div)
+#undef VOLLEY_VECTOR_CONSTANT
+
+}  // namespace volley

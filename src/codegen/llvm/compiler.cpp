@@ -1,0 +1,326 @@
+// From a kernel's IR to machine code in memory: emit LLVM IR, turn stack slots into registers, generate an object,
+// link it into the process. One JIT a process; contexts and target machines are a compile's own.
+#include "codegen/llvm/compiler.hpp"
+
+#include "codegen/llvm/kernel_emitter.hpp"
+#include "codegen/llvm/vector_math.hpp"
+#include "core/text.hpp"
+
+#include <volley/error.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <unordered_set>
+
+namespace volley::codegen::llvm {
+namespace {
+
+Isa isa_of(const Target& target) {
+    Isa isa;
+#if defined(__x86_64__) || defined(__i386__)
+    isa.x86 = true;
+    if (target.cpu.empty()) {
+        __builtin_cpu_init();
+        isa.avx = __builtin_cpu_supports("avx") != 0;
+        isa.avx2 = __builtin_cpu_supports("avx2") != 0;
+        isa.fma = __builtin_cpu_supports("fma") != 0;
+        isa.f16c = __builtin_cpu_supports("f16c") != 0;
+        isa.avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                     __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+    } else {
+        isa.avx512 = target.cpu == "x86-64-v4";
+        isa.avx = isa.avx2 = isa.fma = isa.f16c = isa.avx512 || target.cpu == "x86-64-v3";
+    }
+#else
+    (void)target;
+    isa.fma = true;
+#endif
+    return isa;
+}
+
+std::string take_message(const LlvmApi& L, char* message) {
+    std::string text = message != nullptr ? message : "";
+    if (message != nullptr) L.DisposeMessage(message);
+    return text;
+}
+
+std::string take_error(const LlvmApi& L, LLVMErrorRef error) {
+    char* const message = L.GetErrorMessage(error);
+    std::string text = message;
+    L.DisposeErrorMessage(message);
+    return text;
+}
+
+class Machine {
+public:
+    Machine(const LlvmApi& api, const Target& target) : L(api) {
+        char* const triple = L.GetDefaultTargetTriple();
+        triple_ = triple;
+        L.DisposeMessage(triple);
+        LLVMTargetRef found = nullptr;
+        char* message = nullptr;
+        if (L.GetTargetFromTriple(triple_.c_str(), &found, &message) != 0) {
+            throw CompileError(cat("LLVM has no code generator for ", triple_), "the CPU backend",
+                               take_message(L, message));
+        }
+        std::string cpu = target.cpu;
+        std::string features = target.features;
+        if (cpu.empty()) {
+            cpu = take_message(L, L.GetHostCPUName());
+            features = take_message(L, L.GetHostCPUFeatures());
+        }
+        machine_ = L.CreateTargetMachine(found, triple_.c_str(), cpu.c_str(), features.c_str(),
+                                         LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        layout_ = L.CreateTargetDataLayout(machine_);
+    }
+    ~Machine() {
+        L.DisposeTargetData(layout_);
+        L.DisposeTargetMachine(machine_);
+    }
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+
+    const LlvmApi& L;
+    [[nodiscard]] LLVMTargetMachineRef ref() const { return machine_; }
+    void prepare(LLVMModuleRef module) const {
+        L.SetTarget(module, triple_.c_str());
+        L.SetModuleDataLayout(module, layout_);
+    }
+
+private:
+    std::string triple_;
+    LLVMTargetMachineRef machine_ = nullptr;
+    LLVMTargetDataRef layout_ = nullptr;
+};
+
+// Target machines are costly to make (about a millisecond) and serve one thread at a time.
+class MachinePool {
+public:
+    std::unique_ptr<Machine> take(const Target& target) {
+        {
+            const std::lock_guard lock(mutex_);
+            for (auto it = free_.begin(); it != free_.end(); ++it) {
+                if (it->first == target) {
+                    std::unique_ptr<Machine> machine = std::move(it->second);
+                    free_.erase(it);
+                    return machine;
+                }
+            }
+        }
+        return std::make_unique<Machine>(llvm_api(), target);
+    }
+    void give(const Target& target, std::unique_ptr<Machine> machine) {
+        const std::lock_guard lock(mutex_);
+        if (free_.size() < 8) free_.emplace_back(target, std::move(machine));
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<Target, std::unique_ptr<Machine>>> free_;
+};
+
+MachinePool& machine_pool() {
+    static auto* const pool = new MachinePool;  // LLVM's own statics may be gone when ours are destroyed
+    return *pool;
+}
+
+class Jit {
+public:
+    Jit() : L(llvm_api()) {
+        if (LLVMErrorRef error = L.OrcCreateLLJIT(&jit_, nullptr); error != nullptr) {
+            throw CompileError("LLVM's JIT could not be made", "the CPU backend", take_error(L, error));
+        }
+        dylib_ = L.OrcLLJITGetMainJITDylib(jit_);
+        for (const char* name : {"fmaf", "fma", "fmodf", "fmod", "floorf", "floor", "ceilf", "ceil", "truncf", "trunc",
+                                 "rintf", "rint"}) {
+            define(name, external_address(name));
+        }
+        define("memcpy", reinterpret_cast<void*>(&std::memcpy));
+        define("memset", reinterpret_cast<void*>(&std::memset));
+        define("memmove", reinterpret_cast<void*>(&std::memmove));
+    }
+
+    static Jit& get() {
+        static auto* const jit = new Jit;  // kernels may still be freed while the process ends
+        return *jit;
+    }
+
+    void define(const std::string& name, void* address) {
+        const std::lock_guard lock(mutex_);
+        if (!defined_.insert(name).second) return;
+        LLVMOrcCSymbolMapPair symbol{};
+        symbol.Name = L.OrcLLJITMangleAndIntern(jit_, name.c_str());
+        symbol.Sym.Address = reinterpret_cast<std::uintptr_t>(address);
+        symbol.Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+        if (LLVMErrorRef error = L.OrcJITDylibDefine(dylib_, L.OrcAbsoluteSymbols(&symbol, 1)); error != nullptr) {
+            throw CompileError(cat("the function ", name, " could not be given to the JIT"), "the CPU backend",
+                               take_error(L, error));
+        }
+    }
+
+    // Takes the object over.
+    KernelFn link(LLVMMemoryBufferRef object, const std::string& symbol, LLVMOrcResourceTrackerRef& tracker) {
+        tracker = L.OrcJITDylibCreateResourceTracker(dylib_);
+        LLVMOrcExecutorAddress address = 0;
+        LLVMErrorRef error = L.OrcLLJITAddObjectFileWithRT(jit_, tracker, object);
+        if (error == nullptr) error = L.OrcLLJITLookup(jit_, &address, symbol.c_str());
+        if (error != nullptr) {
+            const std::string text = take_error(L, error);
+            release(tracker);
+            throw CompileError("compiled code could not be linked", "the CPU backend", text);
+        }
+        return reinterpret_cast<KernelFn>(address);
+    }
+
+    void release(LLVMOrcResourceTrackerRef tracker) noexcept {
+        if (LLVMErrorRef error = L.OrcResourceTrackerRemove(tracker); error != nullptr) L.ConsumeError(error);
+        L.OrcReleaseResourceTracker(tracker);
+    }
+
+private:
+    const LlvmApi& L;
+    LLVMOrcLLJITRef jit_ = nullptr;
+    LLVMOrcJITDylibRef dylib_ = nullptr;
+    std::mutex mutex_;
+    std::unordered_set<std::string> defined_;
+};
+
+class JitKernel final : public CompiledKernel {
+public:
+    JitKernel(KernelFn code, std::size_t shared, std::size_t spill, LLVMOrcResourceTrackerRef tracker)
+        : tracker_(tracker) {
+        entry_ = code;
+        shared_bytes_ = shared;
+        spill_bytes_ = spill;
+    }
+    ~JitKernel() override { Jit::get().release(tracker_); }
+    JitKernel(const JitKernel&) = delete;
+    JitKernel& operator=(const JitKernel&) = delete;
+
+private:
+    LLVMOrcResourceTrackerRef tracker_;
+};
+
+std::string unique_symbol() {
+    static std::atomic<std::uint64_t> counter{0};
+    return cat("volley_kernel_", counter.fetch_add(1, std::memory_order_relaxed));
+}
+
+// One compile: owns the LLVM context, so nothing of it outlives the call.
+class Unit {
+public:
+    Unit(const ir::Function& fn, const Variant& variant, const Target& target)
+        : L(llvm_api()), fn_(fn), target_(target), machine_(machine_pool().take(target)), context_(L.ContextCreate()),
+          module_(L.ModuleCreateWithNameInContext("volley", context_)), symbol(unique_symbol()) {
+        try {
+            machine_->prepare(module_);
+            CodeBuilder code(L, context_, module_, target.width, isa_of(target));
+            KernelEmitter emitter(code, fn, variant);
+            emitter.emit(symbol.c_str());
+            spill_bytes = emitter.spill_bytes();
+            externals = code.externals;
+            check();
+            clean_up();
+        } catch (...) {
+            close();
+            throw;
+        }
+    }
+    ~Unit() { close(); }
+    Unit(const Unit&) = delete;
+    Unit& operator=(const Unit&) = delete;
+
+    LLVMMemoryBufferRef generate(LLVMCodeGenFileType type) {
+        LLVMMemoryBufferRef buffer = nullptr;
+        char* message = nullptr;
+        if (L.TargetMachineEmitToMemoryBuffer(machine_->ref(), module_, type, &message, &buffer) != 0) {
+            throw CompileError("LLVM could not generate code", cat("kernel ", fn_.name), take_message(L, message));
+        }
+        return buffer;
+    }
+
+    std::string text() { return take_message(L, L.PrintModuleToString(module_)); }
+
+private:
+    void check() {
+#ifndef NDEBUG
+        char* message = nullptr;
+        if (L.VerifyModule(module_, LLVMReturnStatusAction, &message) != 0) {
+            throw InternalError(cat("malformed LLVM IR: ", take_message(L, message), "\n", text()),
+                                cat("kernel ", fn_.name), "report it with the kernel's IR (VOLLEY_DUMP=ir)");
+        }
+        if (message != nullptr) L.DisposeMessage(message);
+#endif
+    }
+
+    void clean_up() {
+        LLVMPassBuilderOptionsRef options = L.CreatePassBuilderOptions();
+        // The emitter writes what it means; only the slots of variables and masks have to become registers.
+        LLVMErrorRef error = L.RunPasses(module_, "function(mem2reg,simplifycfg)", machine_->ref(), options);
+        L.DisposePassBuilderOptions(options);
+        if (error != nullptr) {
+            throw CompileError("LLVM's passes failed", cat("kernel ", fn_.name), take_error(L, error));
+        }
+    }
+
+    void close() noexcept {
+        if (module_ != nullptr) L.DisposeModule(module_);
+        module_ = nullptr;
+        if (context_ != nullptr) L.ContextDispose(context_);
+        context_ = nullptr;
+        if (machine_) machine_pool().give(target_, std::move(machine_));
+    }
+
+    const LlvmApi& L;
+    const ir::Function& fn_;
+    Target target_;
+    std::unique_ptr<Machine> machine_;
+    LLVMContextRef context_;
+    LLVMModuleRef module_;
+
+public:
+    std::string symbol;
+    std::size_t spill_bytes = 0;
+    std::vector<std::string> externals;
+};
+
+std::string take_text(const LlvmApi& L, LLVMMemoryBufferRef buffer) {
+    std::string text(L.GetBufferStart(buffer), L.GetBufferSize(buffer));
+    L.DisposeMemoryBuffer(buffer);
+    return text;
+}
+
+}  // namespace
+
+Target host_target(unsigned forced_width) {
+    Target target;
+    const Isa isa = isa_of(target);
+    target.width = forced_width != 0 ? forced_width : isa.avx512 ? 16 : isa.avx2 ? 8 : 4;
+    return target;
+}
+
+std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant, const Target& target) {
+    Unit unit(fn, variant, target);
+    Jit& jit = Jit::get();
+    for (const std::string& name : unit.externals) {
+        void* const address = external_address(name.c_str());
+        if (address == nullptr) throw InternalError(cat("no address for ", name), cat("kernel ", fn.name));
+        jit.define(name, address);
+    }
+    LLVMOrcResourceTrackerRef tracker = nullptr;
+    const KernelFn entry = jit.link(unit.generate(LLVMObjectFile), unit.symbol, tracker);
+    return std::make_unique<JitKernel>(entry, shared_bytes(fn), unit.spill_bytes, tracker);
+}
+
+std::string assembly(const ir::Function& fn, const Variant& variant, const Target& target) {
+    Unit unit(fn, variant, target);
+    return take_text(llvm_api(), unit.generate(LLVMAssemblyFile));
+}
+
+std::string llvm_ir(const ir::Function& fn, const Variant& variant, const Target& target) {
+    Unit unit(fn, variant, target);
+    return unit.text();
+}
+
+}  // namespace volley::codegen::llvm

@@ -1,0 +1,169 @@
+// Recording accesses: variables, shared arrays, buffers, atomics and parameters.
+#include "core/text.hpp"
+#include "ir/typing.hpp"
+#include "lang/expand.hpp"
+
+#include <volley/lang/structs.hpp>
+
+namespace volley::lang {
+namespace {
+
+// Where a Ref points to: the root, and the path from there. A place is known by the load that made it.
+std::vector<ir::NodeId> address(Tracer& t, Ref place) {
+    t.check(place);
+    std::vector<ir::NodeId> operands;
+    if (place.kind() == Ref::Kind::Place) {
+        const auto args = t.function().args(place.node());
+        operands.assign(args.begin(), args.end());
+    } else {
+        operands.push_back(place.node());
+    }
+    t.append_steps(place, operands);
+    return operands;
+}
+
+bool is_root(Tracer& t, Ref ref) {
+    return ir::form(t.function()[ref.node()].op) == ir::Form::Root;
+}
+
+void check_index(Tracer& t, DType at, ir::NodeId index) {
+    if (at.is_struct() || at.is_scalar()) return;  // the IR's typing says what is wrong with it
+    const auto constant = t.function().constant_int(index);
+    if (constant && static_cast<std::uint64_t>(*constant) >= at.count()) {
+        t.fail(cat("the index ", *constant, " is outside of ", at.name()),
+               cat("it has ", at.count(), " parts, counted from 0"));
+    }
+}
+
+// The operands of a load: root, path, and these indices.
+std::vector<ir::NodeId> indexed(Tracer& t, Ref parent, const Ref* indices, unsigned count) {
+    std::vector<ir::NodeId> operands = address(t, parent);
+    bool element_of_buffer = operands.size() == 1 && t.function()[operands[0]].op == ir::Op::Buffer;
+    for (unsigned k = 0; k < count; ++k) {
+        const ir::NodeId index = t.read(indices[k]);
+        // A path into a buffer starts with the element's index, whose limit is known at launch only.
+        if (!element_of_buffer) check_index(t, ir::access_type(t.function(), ir::Op::Load, operands), index);
+        element_of_buffer = false;
+        operands.push_back(index);
+    }
+    return operands;
+}
+
+}  // namespace
+
+Ref extract(Ref composite, Ref index) {
+    Tracer& t = Tracer::current();
+    const ir::NodeId node = t.read(composite);
+    const ir::NodeId step = t.read(index);
+    check_index(t, t.type(node), step);
+    return t.wrap(t.builder().extract_at(node, step));
+}
+
+Ref declare_var(DType type, Site at) {
+    Tracer& t = Tracer::current(at);
+    return Ref(Ref::Kind::Var, t.builder().var(type), t.serial());
+}
+
+Ref declare_var(DType type, Ref initial, Site at) {
+    Tracer& t = Tracer::current(at);
+    const ir::NodeId value = Expand(t).widen(t.read(initial), type);
+    const ir::NodeId var = t.builder().var(type);
+    t.builder().store(var, value, {});
+    return Ref(Ref::Kind::Var, var, t.serial());
+}
+
+Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank, Site at) {
+    Tracer& t = Tracer::current(at);
+    DType type = element;
+    for (unsigned k = rank; k-- > 0;) {
+        if (extents[k] == 0) t.fail("a shared array has an extent of zero", "give each dimension at least one element");
+        if (extents[k] > (std::uint64_t{1} << 40) / type.size()) {
+            t.fail("a shared array is too large", "shared memory is some tens of KiB: use a buffer");
+        }
+        type = DType::array(type, extents[k]);
+    }
+    return Ref(Ref::Kind::Value, t.builder().shared(type), t.serial());
+}
+
+Ref element(Ref parent, const Ref* indices, unsigned count) {
+    Tracer& t = Tracer::current();
+    t.check(parent);
+    if (parent.kind() == Ref::Kind::Partial) static_cast<void>(t.read(parent));  // fails, and says why
+    if (parent.kind() == Ref::Kind::Value && !is_root(t, parent)) return extract(parent, indices[0]);
+    const std::vector<ir::NodeId> operands = indexed(t, parent, indices, count);
+    if (parent.kind() == Ref::Kind::Place) t.drop_unused(parent.node());
+    return Ref(Ref::Kind::Place, t.builder().emit(ir::Op::Load, operands), t.serial());
+}
+
+Ref locate(Ref parent, const Ref* indices, unsigned count) {
+    Tracer& t = Tracer::current();
+    const std::vector<ir::NodeId> operands = indexed(t, parent, indices, count);
+    // The load is in no region: it only keeps the path.
+    ir::Function& fn = t.function();
+    const DType type = ir::access_type(fn, ir::Op::Load, operands);
+    return Ref(Ref::Kind::Place, fn.add(ir::Op::Load, type, operands, 0, t.builder().loc()), t.serial());
+}
+
+Ref store(Ref place, Ref value) {
+    Tracer& t = Tracer::current();
+    if (place.kind() == Ref::Kind::Partial) static_cast<void>(t.read(place));
+    if (place.kind() == Ref::Kind::Value) t.fail("a value was assigned to", "declare a Var");
+    const std::vector<ir::NodeId> target = address(t, place);
+    const DType type = ir::access_type(t.function(), ir::Op::Load, target);
+    const ir::NodeId stored = Expand(t).widen(t.read(value), type);
+    t.builder().store(target[0], stored, std::span(target).subspan(1));
+    if (place.kind() == Ref::Kind::Place) t.drop_unused(place.node());
+    return t.wrap(stored);
+}
+
+Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, Site at) {
+    Tracer& t = Tracer::current(at);
+    if (place.kind() != Ref::Kind::Place) {
+        static_cast<void>(t.read(place));
+        t.fail("an atomic operation was used on a value", "atomics act on elements of buffers and shared arrays");
+    }
+    const std::vector<ir::NodeId> target = address(t, place);
+    if (t.function()[target[0]].op == ir::Op::Var) {
+        t.fail("an atomic operation was used on a variable", "variables belong to one invocation: assign to them");
+    }
+    std::vector<ir::NodeId> operands = {target[0]};
+    for (const Ref value : values) operands.push_back(t.read(value));
+    operands.insert(operands.end(), target.begin() + 1, target.end());
+    const ir::NodeId old = t.builder().emit(op, operands);
+    t.drop_unused(place.node());
+    return t.wrap(old);
+}
+
+Ref buffer_size(Ref buffer, ScalarType type, Site at) {
+    Tracer& t = Tracer::current(at);
+    t.check(buffer);
+    return t.wrap(t.builder().emit(ir::Op::BufferSize, {buffer.node()}, type));
+}
+
+void fail_partial(unsigned given, unsigned rank) {
+    Tracer::current().fail(cat("a shared array of ", rank, rank == 1 ? " dimension" : " dimensions", " was indexed ",
+                               given, given == 1 ? " time" : " times"),
+                           "give one index for each dimension; parts of an element are reached by tile(y, x)[k]");
+}
+
+Ref declare_buffer(DType element, bool read_only) {
+    Tracer& t = Tracer::current();
+    const std::string name(t.next_parameter_name());
+    return Ref(Ref::Kind::Value, t.builder().buffer(element, name, read_only), t.serial());
+}
+
+Ref declare_parameter(DType type, bool dynamic) {
+    Tracer& t = Tracer::current();
+    const std::string name(t.next_parameter_name());
+    const auto kind = dynamic ? ir::ParamKind::Dyn : ir::ParamKind::Const;
+    return t.wrap(t.builder().param(type, name, kind));
+}
+
+DType struct_type(const char* name, const FieldInfo* fields, std::size_t count, std::size_t size, std::size_t align) {
+    std::vector<StructField> list;
+    list.reserve(count);
+    for (std::size_t k = 0; k < count; ++k) list.push_back({fields[k].name, fields[k].type, fields[k].offset});
+    return DType::structure(name, list, size, align);
+}
+
+}  // namespace volley::lang

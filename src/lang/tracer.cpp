@@ -1,0 +1,253 @@
+// The tracer: bookkeeping around ir::Builder, and the one place where a trace begins and ends.
+#include "lang/tracer.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "ir/verifier.hpp"
+#include "lang/narrow_loads.hpp"
+
+#include <atomic>
+#include <cxxabi.h>
+#include <exception>
+#include <new>
+
+namespace volley::lang {
+namespace {
+
+thread_local Tracer* current_tracer = nullptr;
+
+// Zero is no trace. 2^32 traces of one process may pass: a stale value would then have to meet its own number.
+std::uint32_t next_serial() noexcept {
+    static std::atomic<std::uint32_t> counter{0};
+    std::uint32_t serial = 0;
+    while (serial == 0) serial = ++counter;
+    return serial;
+}
+
+std::string where(Site at) { return at.file == nullptr ? std::string() : cat(at.file, ":", at.line); }
+
+class CurrentTracer {
+public:
+    explicit CurrentTracer(Tracer& tracer) noexcept { current_tracer = &tracer; }
+    ~CurrentTracer() { current_tracer = nullptr; }
+    CurrentTracer(const CurrentTracer&) = delete;
+    CurrentTracer& operator=(const CurrentTracer&) = delete;
+};
+
+[[noreturn]] void fail_with_nested(const Tracer& tracer, std::string_view thrown) {
+    std::throw_with_nested(TraceError(cat("the body of the kernel threw an exception while it was traced", thrown),
+                                      tracer.subject(),
+                                      "the body runs on the host to record the kernel: let it not throw"));
+}
+
+}  // namespace
+
+Tracer::Tracer(std::string_view name, const TraceOptions& options)
+    : builder_(fn_), serial_(next_serial()), max_operations_(options.max_operations) {
+    fn_.name = name;
+    const auto& local = options.local_size;
+    if (local[0] != 0 || local[1] != 0 || local[2] != 0) {
+        fn_.local_size = ir::Dim3{local[0] == 0 ? 1 : local[0], local[1] == 0 ? 1 : local[1],
+                                  local[2] == 0 ? 1 : local[2]};
+    }
+    for (const std::string_view parameter : options.names) names_.emplace_back(parameter);
+    open_.push_back({0, false});
+    scope_open_.push_back(true);
+}
+
+Tracer* Tracer::find() noexcept { return current_tracer; }
+
+Tracer& Tracer::current(Site at) {
+    Tracer* const tracer = current_tracer;
+    if (tracer == nullptr) {
+        volley::fail(ErrorCode::TraceError, "an operation of the kernel language was used outside of a kernel",
+                     where(at), "use it in the function that is given to kernel(...), or in one that it calls");
+    }
+    tracer->move_to(at);
+    if (tracer->fn_.nodes.size() > tracer->max_operations_) {
+        tracer->fail(cat("the kernel has recorded more than ", tracer->max_operations_, " operations"),
+                     "a host loop unrolls into the kernel: use $for to loop on the device");
+    }
+    return *tracer;
+}
+
+void Tracer::move_to(Site at) {
+    if (at.file == nullptr) return;
+    if (at.file != file_) {
+        file_index_ = fn_.add_file(at.file);
+        file_ = at.file;
+    }
+    builder_.set_loc({file_index_, at.line});
+}
+
+std::string Tracer::subject() const {
+    const std::string place = fn_.where(builder_.loc());
+    return cat("kernel '", fn_.name, "'", place.empty() ? "" : ", ", place);
+}
+
+void Tracer::fail(std::string_view what, std::string_view advice) const {
+    volley::fail(ErrorCode::TraceError, what, subject(), advice);
+}
+
+bool Tracer::is_visible(ir::NodeId id) const {
+    if (id >= scope_of_.size()) return true;  // of the present scope
+    const ir::Op op = fn_[id].op;
+    if (op == ir::Op::Shared || op == ir::Op::Buffer || op == ir::Op::Param) return true;
+    return scope_open_[scope_of_[id]];
+}
+
+void Tracer::check(Ref ref) const {
+    if (ref.trace() != serial_ || ref.node() >= fn_.nodes.size()) {
+        fail("a value of another kernel, or of an earlier trace of this one, was used",
+             "values live while their kernel is traced: keep them inside of its function");
+    }
+    if (!is_visible(ref.node())) {
+        fail("a value made in the body of a $if, $for or $while was used after the body's end",
+             "declare a Var before the body and assign to it inside");
+    }
+    if (ref.steps() > Ref::max_steps) {
+        fail("a member was selected through too many levels of structs",
+             cat("name an inner part first: at most ", Ref::max_steps, " levels are followed at once"));
+    }
+}
+
+void Tracer::append_steps(Ref ref, std::vector<ir::NodeId>& path) {
+    for (unsigned k = 0; k < ref.steps(); ++k) path.push_back(builder_.constant_u32(ref.step(k)));
+}
+
+ir::NodeId Tracer::read(Ref ref) {
+    check(ref);
+    switch (ref.kind()) {
+        case Ref::Kind::Partial:
+            fail("a shared array was used with indices missing", "index all its dimensions, as in tile[y][x]");
+        case Ref::Kind::Var: {
+            std::vector<ir::NodeId> path;
+            append_steps(ref, path);
+            return builder_.load(ref.node(), path);
+        }
+        case Ref::Kind::Value:
+        case Ref::Kind::Place: break;
+    }
+    if (ref.steps() == 0) return ref.node();
+    std::vector<ir::NodeId> operands = {ref.node()};
+    append_steps(ref, operands);
+    return builder_.emit(ir::Op::Extract, operands);
+}
+
+ir::Region& Tracer::region() {
+    const ir::NodeId owner = builder_.innermost();
+    if (owner == ir::none) return fn_.regions[fn_.body];
+    const auto& regions = fn_[owner].regions;
+    return fn_.regions[regions[1] != ir::none ? regions[1] : regions[0]];
+}
+
+void Tracer::drop_unused(ir::NodeId load) {
+    // A use has a later operand slot; the load was made for the expression at hand, so few have followed.
+    constexpr std::size_t reach = 64;
+    const std::size_t first = fn_[load].first + fn_[load].count;
+    if (fn_.operands.size() - first > reach) return;
+    for (std::size_t k = first; k < fn_.operands.size(); ++k) {
+        if (fn_.operands[k] == load) return;
+    }
+    std::vector<ir::NodeId>& nodes = region().nodes;
+    for (std::size_t k = nodes.size(), steps = 0; k-- > 0 && steps < reach; ++steps) {
+        if (nodes[k] != load) continue;
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(k));
+        return;
+    }
+}
+
+void Tracer::settle() { scope_of_.resize(fn_.nodes.size(), open_.back().number); }
+
+void Tracer::enter(bool loop) {
+    settle();
+    open_.push_back({static_cast<std::uint32_t>(scope_open_.size()), loop || open_.back().in_loop});
+    scope_open_.push_back(true);
+}
+
+void Tracer::leave() {
+    settle();
+    scope_open_[open_.back().number] = false;
+    open_.pop_back();
+}
+
+void Tracer::bind_to_scope(ir::NodeId id) { scope_of_[id] = open_.back().number; }
+
+bool Tracer::in_loop() const noexcept { return open_.back().in_loop; }
+
+void Tracer::unwind(std::uint32_t depth) noexcept {
+    try {
+        while (open_.size() > depth && builder_.depth() > 0) {
+            const ir::Op op = fn_[builder_.innermost()].op;
+            leave();
+            if (op == ir::Op::If) builder_.end_if();
+            if (op == ir::Op::For) builder_.end_for();
+            if (op == ir::Op::Loop) builder_.end_loop();
+        }
+    } catch (...) {
+        // Only memory can run out here. What was built is not used: the trace is poisoned by the caller.
+        poisoned_ = true;
+    }
+}
+
+void Tracer::poison(Site at, std::string_view what) noexcept {
+    if (poisoned_) return;
+    poisoned_ = true;
+    try {
+        poison_what_ = what;
+        poison_loc_ = {at.file == nullptr ? 0 : fn_.add_file(at.file), at.line};
+    } catch (...) {
+        poison_what_.clear();
+    }
+}
+
+std::string_view Tracer::next_parameter_name() {
+    const std::size_t k = fn_.params.size();
+    if (k < names_.size()) return names_[k];
+    generated_name_ = cat("arg", k);
+    return generated_name_;
+}
+
+ir::Function Tracer::finish() {
+    if (poisoned_) {
+        builder_.set_loc(poison_loc_);
+        fail(poison_what_.empty() ? "a body was left before its end" : poison_what_,
+             "use $break, $continue or $return: those of C++ end the tracing of a body, not the kernel's own flow");
+    }
+    narrow_loads(fn_);
+    ir::verify(fn_);
+    return std::move(fn_);
+}
+
+ir::Function trace(std::string_view name, void (*body)(void*), void* context, const TraceOptions& options) {
+    if (const Tracer* outer = Tracer::find()) {
+        volley::fail(ErrorCode::TraceError, cat("kernel '", name, "' was made inside of another kernel's body"),
+                     outer->subject(), "make kernels on the host, and call plain functions inside of kernels");
+    }
+    Tracer tracer(name, options);
+    {
+        const CurrentTracer current(tracer);
+        try {
+            body(context);
+        } catch (const Error&) {
+            throw;
+        } catch (const std::bad_alloc&) {
+            throw;
+        } catch (const abi::__forced_unwind&) {
+            throw;  // the thread is being cancelled
+        } catch (const std::exception& e) {
+            fail_with_nested(tracer, cat(": ", e.what()));
+        } catch (...) {
+            fail_with_nested(tracer, {});
+        }
+    }
+    return tracer.finish();
+}
+
+bool tracing() noexcept { return current_tracer != nullptr; }
+
+TracedKernel run_trace(std::string_view name, void (*body)(void*), void* context, const TraceOptions& options) {
+    return TracedKernel(std::make_shared<const ir::Function>(trace(name, body, context, options)));
+}
+
+}  // namespace volley::lang

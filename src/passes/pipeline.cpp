@@ -1,0 +1,64 @@
+// Cleaning passes feed each other: folding makes equal operations, merging makes dead ones, forwarded stores make
+// constants. Two or three rounds settle; contraction comes once, at the end, when use counts are final.
+#include "passes/pipeline.hpp"
+
+#include "ir/verifier.hpp"
+#include "passes/contract_fma.hpp"
+#include "passes/eliminate_common.hpp"
+#include "passes/eliminate_dead.hpp"
+#include "passes/fold_constants.hpp"
+#include "passes/hoist_invariants.hpp"
+#include "passes/narrow_loads.hpp"
+#include "passes/split_composites.hpp"
+
+namespace volley::passes {
+namespace {
+
+constexpr int most_rounds = 4;
+
+// A measure that every cleaning pass only makes smaller when it does something.
+struct Size {
+    std::size_t nodes = 0;
+    std::size_t operands = 0;
+    friend bool operator==(const Size&, const Size&) = default;
+};
+
+Size size_of(const ir::Function& fn) {
+    Size size;
+    ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
+        ++size.nodes;
+        size.operands += fn[id].count;
+    });
+    return size;
+}
+
+}  // namespace
+
+void optimise(ir::Function& fn, const OptimiseOptions& options) {
+    const auto run = [&](std::string_view name, void (*pass)(ir::Function&)) {
+        pass(fn);
+        if (options.dump) options.dump(name, fn);
+        if (options.verify) ir::verify(fn);
+    };
+    const auto clean = [&] {
+        Size before = size_of(fn);
+        for (int round = 0; round < most_rounds; ++round) {
+            run("fold_constants", fold_constants);
+            run("eliminate_common", eliminate_common);
+            run("eliminate_dead", eliminate_dead);
+            const Size after = size_of(fn);
+            if (after == before) break;
+            before = after;
+        }
+    };
+    clean();
+    run("split_composites", split_composites);
+    run("narrow_loads", narrow_loads);
+    run("hoist_invariants", hoist_invariants);
+    clean();
+    run("contract_fma", contract_fma);
+    run("fold_constants", fold_constants);
+    run("eliminate_dead", eliminate_dead);
+}
+
+}  // namespace volley::passes

@@ -1,0 +1,82 @@
+// Tracing and finding kernels.
+#include "runtime/kernel_core.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+namespace volley {
+
+detail::KernelBody::~KernelBody() = default;
+
+namespace runtime {
+
+KernelCore::KernelCore(std::string_view name, const KernelOptions& options, std::unique_ptr<detail::KernelBody> body)
+    : name_(name), options_(options), body_(std::move(body)) {
+    const GridSize& local = options_.local;
+    bool legal = local.rank() <= 3;
+    for (int d = 0; d < 3; ++d) legal = legal && local[d] >= 1 && local[d] <= 0xffff;
+    if (!legal) {
+        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is not legal", cat("kernel '", name_, "'"),
+             "declare .local with one to three numbers above zero");
+    }
+}
+
+lang::TracedKernel KernelCore::traced() {
+    if (lang::tracing()) {
+        fail(ErrorCode::TraceError, "a kernel was launched or traced inside of another kernel's body",
+             cat("kernel '", name_, "'"), "call kernels from the host, or write a function of Values and call that");
+    }
+    const std::scoped_lock lock(mutex_);
+    if (traced_) return *traced_;
+    lang::TraceOptions options;
+    if (options_.local.rank() > 0) {
+        for (int d = 0; d < 3; ++d) options.local_size[d] = static_cast<std::uint32_t>(options_.local[d]);
+    }
+    traced_ = body_->trace(name_, options);
+    body_.reset();
+    return *traced_;
+}
+
+CachedKernel& KernelCore::find(ContextCore& core) {
+    const lang::TracedKernel mine = traced();
+    CachedKernel& found = core.programs().find(mine.function());
+    const std::scoped_lock lock(mutex_);
+    for (const auto& entry : entries_) {
+        if (entry->context == core.id()) {
+            last_.store(entry.get(), std::memory_order_release);
+            return found;
+        }
+    }
+    entries_.push_back(std::make_unique<Entry>(Entry{core.id(), &found}));
+    last_.store(entries_.back().get(), std::memory_order_release);
+    return found;
+}
+
+}  // namespace runtime
+
+namespace detail {
+
+using runtime::KernelCore;
+
+std::shared_ptr<KernelCore> make_kernel(std::string_view name, const KernelOptions& options, std::unique_ptr<KernelBody> body) {
+    return std::make_shared<KernelCore>(name, options, std::move(body));
+}
+
+lang::TracedKernel traced(KernelCore& kernel) { return kernel.traced(); }
+
+std::string_view kernel_name(const KernelCore& kernel) noexcept { return kernel.name(); }
+
+void fail_argument_range(const KernelCore& kernel, std::size_t number, std::string_view type) {
+    fail(ErrorCode::InvalidLaunch, cat("argument ", number, " has a value that ", type, " cannot hold"),
+         cat("kernel '", kernel.name(), "'"), "give a value of the parameter's type, or declare a wider one");
+}
+
+void fail_argument_type(const KernelCore& kernel, std::size_t number, DType wanted, DType given) {
+    fail(ErrorCode::TypeMismatch,
+         cat("argument ", number, " is a buffer of ", given.is_void() ? "nothing" : given.name(), ", but ",
+             wanted.name(), " is needed"),
+         cat("kernel '", kernel.name(), "'"), "give a buffer of the parameter's element type");
+}
+
+}  // namespace detail
+}  // namespace volley

@@ -1,0 +1,274 @@
+// A call of a kernel: checks, then one command on each queue. The hot path is detail::launch: no allocation, no lock but
+// the queue's own.
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "runtime/kernel_core.hpp"
+#include "runtime/storage.hpp"
+
+#include <limits>
+
+namespace volley {
+namespace runtime {
+namespace {
+
+constexpr std::int64_t max_extent = std::numeric_limits<std::uint32_t>::max();
+
+std::string subject(const KernelCore& kernel) { return cat("kernel '", kernel.name(), "'"); }
+
+std::string text(ir::Dim3 size) {
+    if (size[2] != 1) return cat(size[0], " x ", size[1], " x ", size[2]);
+    return size[1] != 1 ? cat(size[0], " x ", size[1]) : cat(size[0]);
+}
+
+ir::Dim3 to_dim3(const KernelCore& kernel, const GridSize& size, std::string_view what) {
+    if (size.rank() > 3) {
+        fail(ErrorCode::InvalidLaunch, cat(what, " has ", size.rank(), " dimensions"), subject(kernel), "use one to three");
+    }
+    ir::Dim3 result = {1, 1, 1};
+    for (int d = 0; d < 3; ++d) {
+        if (size[d] < 0) {
+            fail(ErrorCode::InvalidLaunch, cat(what, " is negative: ", size[d]), subject(kernel),
+                 "sizes are zero or more; zero does nothing");
+        }
+        if (size[d] > max_extent) {
+            fail(ErrorCode::InvalidLaunch, cat(what, " is too big: ", size[d]), subject(kernel),
+                 cat("a dimension has at most ", max_extent, "; use more dimensions, or several elements an invocation"));
+        }
+        result[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(size[d]);
+    }
+    return result;
+}
+
+bool has_zero(ir::Dim3 size) { return size[0] == 0 || size[1] == 0 || size[2] == 0; }
+
+void check_product(const KernelCore& kernel, ir::Dim3 global) {
+    // Below 2^63, so that counting invocations never overflows.
+    const std::uint64_t plane = std::uint64_t{global[0]} * global[1];
+    if (global[2] != 0 && plane > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / global[2]) {
+        fail(ErrorCode::InvalidLaunch, cat("the grid is too big: ", text(global)), subject(kernel),
+             "launch fewer than 2^63 invocations");
+    }
+}
+
+std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn, const detail::BoundArgument* arguments) {
+    for (std::size_t i = 0; i < fn.params.size(); ++i) {
+        if (arguments[i].buffer != nullptr) return arguments[i].buffer->size();
+    }
+    fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer", subject(kernel),
+         "say how many with .over(n)");
+}
+
+}  // namespace
+
+Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detail::LaunchConfig& config,
+                   const detail::BoundArgument* arguments) {
+    Wanted wanted;
+    if (config.over.rank() > 0 && config.groups.rank() > 0) {
+        fail(ErrorCode::InvalidLaunch, "both over() and groups() were given", subject(kernel),
+             "give the invocations with over(), or the workgroups with groups()");
+    }
+    if (config.local.rank() > 0) {
+        const ir::Dim3 local = to_dim3(kernel, config.local, "the workgroup size");
+        if (has_zero(local)) {
+            fail(ErrorCode::InvalidLaunch, cat("the workgroup size is zero: ", text(local)), subject(kernel),
+                 "give .local() numbers above zero");
+        }
+        if (fn.local_size && *fn.local_size != local) {
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the workgroup size ", text(local), " was given, but the kernel declares ", text(*fn.local_size)),
+                 subject(kernel), "leave .local() out, or do not declare it with the kernel");
+        }
+        wanted.local = local;
+    } else if (fn.local_size) {
+        wanted.local = fn.local_size;
+    }
+    if (config.groups.rank() > 0) {
+        wanted.by_groups = true;
+        wanted.groups = to_dim3(kernel, config.groups, "the number of workgroups");
+        wanted.empty = has_zero(wanted.groups);
+        return wanted;
+    }
+    if (config.over.rank() > 0) {
+        wanted.global = to_dim3(kernel, config.over, "the grid");
+    } else {
+        const std::uint64_t size = first_buffer_size(kernel, fn, arguments);
+        if (size > static_cast<std::uint64_t>(max_extent)) {
+            fail(ErrorCode::InvalidLaunch, cat("the first buffer has ", size, " elements, too many for one dimension"),
+                 subject(kernel), "say how to cover it with .over({nx, ny})");
+        }
+        wanted.global = {static_cast<std::uint32_t>(size), 1, 1};
+    }
+    wanted.empty = has_zero(wanted.global);
+    check_product(kernel, wanted.global);
+    return wanted;
+}
+
+Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted, const backend::Device& device) {
+    const DeviceInfo& info = device.info();
+    const KernelFacts& facts = cached.facts();
+    const auto where = [&] { return cat(subject(kernel), " on ", info.id()); };
+    Grid grid;
+    grid.global = wanted.global;
+    grid.local = wanted.local ? *wanted.local : device.default_local(cached.function(), wanted.by_groups ? ir::Dim3{~0u, 1, 1} : wanted.global);
+
+    std::uint64_t invocations = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        invocations *= grid.local[d];
+        if (grid.local[d] > info.max_local_dims[d] || invocations > info.max_local_size) {
+            fail(ErrorCode::InvalidLaunch, cat("the workgroup size is beyond the device's limit: ", text(grid.local)), where(),
+                 cat("use at most ", info.max_local_size, " invocations in all (", info.max_local_dims[0], " x ",
+                     info.max_local_dims[1], " x ", info.max_local_dims[2], ")"));
+        }
+    }
+    if (facts.shared_bytes > info.max_shared_bytes) {
+        fail(ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"), where(),
+             cat("the device has ", info.max_shared_bytes, " for a workgroup: use smaller Shared arrays"));
+    }
+    if (wanted.by_groups) {
+        for (std::size_t d = 0; d < 3; ++d) {
+            const std::uint64_t size = std::uint64_t{wanted.groups[d]} * grid.local[d];
+            if (size > static_cast<std::uint64_t>(max_extent)) {
+                fail(ErrorCode::InvalidLaunch,
+                     cat("the grid is too big: ", text(wanted.groups), " workgroups of ", text(grid.local)), where(),
+                     cat("a dimension has at most ", max_extent, " invocations"));
+            }
+            grid.global[d] = static_cast<std::uint32_t>(size);
+        }
+        check_product(kernel, grid.global);
+        return grid;
+    }
+    if (!facts.has_barrier) return grid;
+    const auto whole = [&] {
+        return grid.global[0] % grid.local[0] == 0 && grid.global[1] % grid.local[1] == 0 && grid.global[2] % grid.local[2] == 0;
+    };
+    if (whole()) return grid;
+    if (!wanted.local && std::uint64_t{grid.global[0]} * grid.global[1] * grid.global[2] <= info.max_local_size) {
+        bool fits = true;
+        for (std::size_t d = 0; d < 3; ++d) fits = fits && grid.global[d] <= info.max_local_dims[d];
+        if (fits) {
+            grid.local = grid.global;  // a grid this small is one workgroup
+            return grid;
+        }
+    }
+    fail(ErrorCode::InvalidLaunch,
+         cat("a kernel with a barrier was launched over ", text(grid.global), " invocations in workgroups of ",
+             text(grid.local), ", so the last workgroup is not whole"),
+         where(),
+         "make n a multiple of the local size: choose another with .local(), or round n up and guard the accesses with $if");
+}
+
+namespace {
+
+void check_arguments(const KernelCore& kernel, const ContextCore& core, const ir::Function& fn,
+                     const detail::BoundArgument* arguments, std::size_t count) {
+    if (count != fn.params.size()) fail_internal("a launch has the wrong number of arguments", kernel.name());
+    for (std::size_t i = 0; i < count; ++i) {
+        const AnyBuffer* buffer = arguments[i].buffer;
+        if (buffer == nullptr) continue;
+        const ContextCore& theirs = buffer->storage().core();
+        if (&theirs == &core) continue;
+        theirs.check_open(cat(buffer->name(), ", argument ", i + 1, " of ", subject(kernel)));
+        fail(ErrorCode::WrongContext, cat("argument ", i + 1, " is a buffer of another context"),
+             cat(buffer->name(), ", ", subject(kernel)),
+             "launch in the buffer's context (ctx.use()), or make the buffer in this one");
+    }
+}
+
+}  // namespace
+}  // namespace runtime
+
+namespace detail {
+
+using runtime::CachedKernel;
+using runtime::ContextCore;
+using runtime::KernelCore;
+
+namespace {
+
+constexpr std::size_t inline_arguments = 16;
+
+/// Puts the launch on one queue. Allocates the buffers' replicas there.
+backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
+                         const BoundArgument* bound, std::span<backend::Argument> arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (const AnyBuffer* buffer = bound[i].buffer) {
+            arguments[i].memory = &buffer->storage().allocate(k);
+            arguments[i].offset = buffer->offset();
+            arguments[i].elements = buffer->size();
+        } else {
+            arguments[i].value = bound[i].value;
+        }
+    }
+    const unsigned device = core.device_of(k);
+    backend::Program& program = cached.program(device, core.device(device));
+    const backend::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments});
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (bound[i].buffer == nullptr) continue;
+        runtime::Replica& replica = bound[i].buffer->storage().replica(k);
+        if (cached.facts().writes[i]) {
+            replica.wrote(k, point);
+        } else {
+            replica.used(k, point);
+        }
+    }
+    return point;
+}
+
+}  // namespace
+
+Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
+    if (lang::tracing()) static_cast<void>(kernel.traced());  // fails, saying so
+    const std::shared_ptr<ContextCore>& shared = config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
+    ContextCore& core = *shared;
+    core.check_open(config.queue ? "a queue" : "the current context");
+    CachedKernel& cached = kernel.in(core);
+    runtime::check_arguments(kernel, core, cached.function(), bound, count);
+    const runtime::Wanted wanted = runtime::check_sizes(kernel, cached.function(), config, bound);
+
+    const unsigned begin = config.queue ? config.queue->index() : 0;
+    const unsigned end = config.queue ? begin + 1 : core.queue_count();
+    if (!wanted.empty && end - begin > 1) {
+        // What one device refuses is refused before another has started.
+        for (unsigned k = begin; k < end; ++k) {
+            static_cast<void>(runtime::check_limits(kernel, cached, wanted, core.device(core.device_of(k))));
+        }
+    }
+    backend::Argument few[inline_arguments];
+    std::vector<backend::Argument> many(count > inline_arguments ? count : 0);
+    const std::span<backend::Argument> arguments(many.empty() ? few : many.data(), count);
+
+    Event event;
+    for (unsigned k = begin; k < end; ++k) {
+        const backend::Device& device = core.device(core.device_of(k));
+        const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
+        if (wanted.empty) continue;
+        const backend::Point point = launch_on(core, k, cached, grid, bound, arguments);
+        if (k == begin) {
+            event = core.make_event(k, point);
+        } else {
+            ContextCore::append(event, k, point);
+        }
+    }
+    return event;
+}
+
+std::string device_code(KernelCore& kernel, const LaunchConfig& config) {
+    const std::shared_ptr<ContextCore> core = config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
+    core->check_open("the context");
+    CachedKernel& cached = kernel.in(*core);
+    const unsigned device = core->device_of(config.queue ? config.queue->index() : 0);
+    runtime::Wanted wanted;
+    wanted.by_groups = true;
+    wanted.groups = {1, 1, 1};
+    if (config.local.rank() > 0 || cached.function().local_size) {
+        LaunchConfig sizes = config;
+        sizes.groups = GridSize();
+        sizes.over = GridSize(1);
+        wanted.local = runtime::check_sizes(kernel, cached.function(), sizes, nullptr).local;
+    }
+    const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, core->device(device));
+    return cached.program(device, core->device(device)).code(grid.local);
+}
+
+}  // namespace detail
+}  // namespace volley

@@ -1,0 +1,72 @@
+// From traced IR to programs: checks, passes, compilation, each once.
+#include "runtime/program_cache.hpp"
+
+#include "backends/api/dump.hpp"
+#include "core/settings.hpp"
+#include "core/text.hpp"
+#include "ir/printer.hpp"
+#include "ir/verifier.hpp"
+#include "passes/pipeline.hpp"
+#include "passes/uniformity.hpp"
+
+#include <algorithm>
+
+namespace volley::runtime {
+
+KernelFacts find_facts(const ir::Function& fn) {
+    KernelFacts facts;
+    facts.writes.resize(fn.params.size());
+    ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
+        const ir::Node& node = fn[id];
+        if (node.op == ir::Op::Barrier) facts.has_barrier = true;
+        // As the backends lay them out: each array on a cache line of its own.
+        if (node.op == ir::Op::Shared) facts.shared_bytes += (node.type.size() + 63) / 64 * 64;
+        const ir::Form form = ir::form(node.op);
+        if (form == ir::Form::Store || form == ir::Form::Atomic || form == ir::Form::AtomicCas) {
+            const ir::Node& root = fn[fn.arg(id, 0)];
+            if (root.op == ir::Op::Buffer) facts.writes[static_cast<std::size_t>(root.imm)] = true;
+        }
+    });
+    return facts;
+}
+
+CachedKernel::CachedKernel(ir::Function optimised, unsigned devices)
+    : function_(std::move(optimised)), facts_(find_facts(function_)), programs_(devices), owned_(devices) {}
+
+backend::Program& CachedKernel::compile(unsigned index, backend::Device& device) {
+    const std::scoped_lock lock(mutex_);
+    if (backend::Program* program = programs_[index].load(std::memory_order_acquire)) return *program;
+    owned_[index] = device.compile(function_);
+    programs_[index].store(owned_[index].get(), std::memory_order_release);
+    return *owned_[index];
+}
+
+CachedKernel& ProgramCache::find(const ir::Function& traced) {
+    const ir::Hash128 key = ir::hash(traced);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
+    }
+    // Outside of the lock: two threads may do the same work, and the first to finish wins.
+    ir::Function fn = traced;
+    ir::verify(fn);
+    passes::check_barriers(fn, passes::analyse_uniformity(fn));
+    passes::OptimiseOptions options;
+    if (settings().dump.ir) {
+        backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
+        options.dump = [](std::string_view pass, const ir::Function& now) {
+            backend::dump(cat("IR of ", now.name, " after ", pass), ir::print(now));
+        };
+    }
+    passes::optimise(fn, options);
+    auto made = std::make_unique<CachedKernel>(std::move(fn), devices_);
+    const std::scoped_lock lock(mutex_);
+    return *kernels_.try_emplace(key, std::move(made)).first->second;
+}
+
+void ProgramCache::clear() {
+    const std::scoped_lock lock(mutex_);
+    kernels_.clear();
+}
+
+}  // namespace volley::runtime

@@ -1,0 +1,267 @@
+// The CPU's queue: order, helping, errors, many threads.
+#include "backends/cpu_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+namespace volley::backends::cpu {
+namespace {
+
+using backend::Point;
+using namespace std::chrono_literals;
+
+class CpuQueueTest : public ::testing::Test {
+protected:
+    std::unique_ptr<backend::Device> device = open_cpu({.cpu_threads = 2});
+    std::unique_ptr<backend::Queue> queue = device->make_queue();
+
+    void wait() { queue->timeline().wait(queue->last()); }
+};
+
+/// Blocks until it is opened; also when the test ends early.
+class Gate {
+public:
+    ~Gate() { open(); }
+    void open() {
+        opened_ = true;
+        opened_.notify_all();
+    }
+    void pass() { opened_.wait(false); }
+
+private:
+    std::atomic<bool> opened_{false};
+};
+
+TEST_F(CpuQueueTest, GivesOutPointsInOrder) {
+    EXPECT_EQ(queue->last(), 0u);
+    const auto memory = device->allocate(64);
+    const std::vector<int> data(16, 1);
+    EXPECT_EQ(queue->write(*memory, 0, bytes_of(data)), 1u);
+    EXPECT_EQ(queue->call([] {}), 2u);
+    EXPECT_EQ(queue->last(), 2u);
+    wait();
+    EXPECT_EQ(queue->timeline().completed(), 2u);
+}
+
+TEST_F(CpuQueueTest, MovesBytesOfAnySize) {
+    for (const std::size_t count : {0u, 1u, 1000u, 100'000u, 3'000'001u}) {
+        std::vector<int> data(count);
+        std::iota(data.begin(), data.end(), 7);
+        const auto a = device->allocate(count * sizeof(int));
+        const auto b = device->allocate(count * sizeof(int));
+        queue->write(*a, 0, bytes_of(data));
+        queue->copy(*b, 0, *a, 0, count * sizeof(int));
+        std::vector<int> back(count);
+        queue->read(*b, 0, std::as_writable_bytes(std::span(back)));
+        wait();
+        EXPECT_EQ(back, data) << count;
+    }
+}
+
+TEST_F(CpuQueueTest, MovesALargeArrayAroundTheCaches) {
+    const std::size_t count = (std::size_t{20} << 20) / sizeof(int) + 3;
+    std::vector<int> data(count);
+    std::iota(data.begin(), data.end(), 0);
+    const auto memory = device->allocate(count * sizeof(int) + 4);
+    queue->write(*memory, 4, bytes_of(data));  // misaligned on purpose
+    std::vector<int> back(count);
+    queue->read(*memory, 4, std::as_writable_bytes(std::span(back)));
+    wait();
+    EXPECT_EQ(back, data);
+}
+
+TEST_F(CpuQueueTest, FillsWithPatternsOfAnySize) {
+    for (const std::size_t pattern_size : {1u, 3u, 4u, 12u, 64u, 1000u}) {
+        for (const std::size_t repeats : {1u, 5u, 20'000u}) {
+            std::vector<std::byte> pattern(pattern_size);
+            for (std::size_t i = 0; i < pattern_size; ++i) pattern[i] = static_cast<std::byte>(i + 1);
+            const auto memory = device->allocate(pattern_size * repeats);
+            queue->fill(*memory, 0, pattern_size * repeats, pattern);
+            wait();
+            for (std::size_t i = 0; i < repeats; ++i) {
+                ASSERT_EQ(std::memcmp(memory->host() + i * pattern_size, pattern.data(), pattern_size), 0) << i;
+            }
+        }
+    }
+}
+
+TEST_F(CpuQueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
+    std::string order;
+    for (int i = 0; i < 100; ++i) queue->call([&order, i] { order += static_cast<char>('a' + i % 26); });
+    wait();
+    ASSERT_EQ(order.size(), 100u);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], 'a' + i % 26);
+}
+
+TEST_F(CpuQueueTest, HoldsLaterCommandsBackUntilEarlierOnesAreDone) {
+    Gate gate;
+    queue->call([&] { gate.pass(); });
+    const auto memory = device->allocate(4);
+    contents<int>(*memory)[0] = 1;
+    const std::vector<int> two = {2};
+    const Point point = queue->write(*memory, 0, bytes_of(two));
+    EXPECT_EQ(contents<int>(*memory)[0], 1);
+    EXPECT_FALSE(queue->timeline().wait_for(point, 1ms));
+    gate.open();
+    queue->timeline().wait(point);
+    EXPECT_EQ(contents<int>(*memory)[0], 2);
+}
+
+TEST_F(CpuQueueTest, CopiesSmallHostDataBeforeAWriteReturns) {
+    Gate gate;
+    queue->call([&] { gate.pass(); });
+    const auto memory = device->allocate(4000);
+    std::vector<int> data(1000, 5);
+    queue->write(*memory, 0, bytes_of(data));
+    std::fill(data.begin(), data.end(), 6);
+    gate.open();
+    wait();
+    EXPECT_EQ(contents<int>(*memory)[999], 5);
+}
+
+TEST_F(CpuQueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
+    int later = 0;
+    const Point before = queue->call([] {});
+    const Point bad = queue->call([] { throw std::runtime_error("from the callback"); });
+    const Point after = queue->call([&] { later = 1; });
+    EXPECT_NO_THROW(queue->timeline().wait(before));
+    EXPECT_TRUE(queue->timeline().wait_for(after, 10s)) << "a timed wait keeps errors";
+    EXPECT_THROW(queue->timeline().wait(after), std::runtime_error);
+    EXPECT_NO_THROW(queue->timeline().wait(bad));
+    EXPECT_EQ(later, 1) << "the queue goes on";
+}
+
+TEST_F(CpuQueueTest, LetsACallbackSubmitToItsOwnQueue) {
+    std::atomic<int> count{0};
+    queue->call([&] {
+        for (int i = 0; i < 10'000; ++i) queue->call([&] { ++count; });
+    });
+    wait();
+    wait();  // the first wait was for what was known before
+    EXPECT_EQ(count, 10'000);
+}
+
+TEST_F(CpuQueueTest, WaitsForAnotherQueue) {
+    const auto other = device->make_queue();
+    Gate gate;
+    int seen = 0;
+    int value = 0;
+    const Point set = other->call([&] {
+        gate.pass();
+        value = 42;
+    });
+    queue->wait_for(other->timeline(), set);
+    queue->call([&] { seen = value; });
+    gate.open();
+    wait();
+    EXPECT_EQ(seen, 42);
+}
+
+TEST_F(CpuQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
+    const auto other = device->make_queue();
+    std::vector<int> order;
+    for (int i = 0; i < 200; ++i) {
+        const Point a = queue->call([&order, i] { order.push_back(2 * i); });
+        other->wait_for(queue->timeline(), a);
+        const Point b = other->call([&order, i] { order.push_back(2 * i + 1); });
+        queue->wait_for(other->timeline(), b);
+    }
+    wait();
+    ASSERT_EQ(order.size(), 400u);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_F(CpuQueueTest, AWaitingThreadDoesTheWorkWhenTheWorkersAreBusy) {
+    const auto other = device->make_queue();
+    Gate gate;
+    other->call([&] { gate.pass(); });  // the only worker is stuck here
+    std::this_thread::sleep_for(5ms);
+    const std::size_t bytes = std::size_t{8} << 20;
+    const auto memory = device->allocate(bytes);
+    const std::byte pattern[] = {std::byte{9}};
+    const Point point = queue->fill(*memory, 0, bytes, pattern);
+    queue->timeline().wait(point);
+    EXPECT_EQ(contents<std::byte>(*memory)[bytes - 1], std::byte{9});
+}
+
+TEST_F(CpuQueueTest, TakesManyCommandsWithoutAWait) {
+    const auto memory = device->allocate(4);
+    contents<int>(*memory)[0] = -1;
+    Gate gate;
+    queue->call([&] { gate.pass(); });
+    std::thread opener([&] {
+        std::this_thread::sleep_for(20ms);
+        gate.open();
+    });
+    for (int i = 0; i < 20'000; ++i) queue->write(*memory, 0, std::as_bytes(std::span(&i, 1)));
+    wait();
+    opener.join();
+    EXPECT_EQ(contents<int>(*memory)[0], 19'999);
+}
+
+TEST_F(CpuQueueTest, TakesCommandsFromSeveralThreads) {
+    std::atomic<int> count{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+            const auto memory = device->allocate(std::size_t{1} << 20);
+            const std::byte pattern[] = {std::byte{1}};
+            for (int i = 0; i < 500; ++i) {
+                queue->call([&] { ++count; });
+                if (i % 50 == 0) queue->fill(*memory, 0, memory->size(), pattern);
+                if (i % 10 == 0) queue->timeline().wait(queue->last());
+            }
+            queue->timeline().wait(queue->last());
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(count, 2000);
+    EXPECT_EQ(queue->timeline().completed(), queue->last());
+}
+
+TEST_F(CpuQueueTest, FinishesItsWorkBeforeItIsDestroyed) {
+    std::atomic<bool> ran{false};
+    queue->call([&] {
+        std::this_thread::sleep_for(10ms);
+        ran = true;
+    });
+    queue.reset();
+    EXPECT_TRUE(ran);
+}
+
+TEST(CpuQueueAlone, RunsEverythingInsideOfTheCallWithOneThread) {
+    const auto device = open_cpu({.cpu_threads = 1});
+    const auto queue = device->make_queue();
+    int ran = 0;
+    const Point point = queue->call([&] {
+        ran = 1;
+        queue->call([&] { ran = 2; });
+    });
+    EXPECT_EQ(ran, 2);
+    EXPECT_GE(queue->timeline().completed(), point);
+    const auto memory = device->allocate(std::size_t{8} << 20);
+    const std::byte pattern[] = {std::byte{9}};
+    queue->fill(*memory, 0, memory->size(), pattern);
+    EXPECT_EQ(contents<std::byte>(*memory).back(), std::byte{9});
+}
+
+TEST(CpuQueueAlone, MakesAndEndsManyQueues) {
+    const auto device = open_cpu({.cpu_threads = 3});
+    for (int i = 0; i < 200; ++i) {
+        const auto a = device->make_queue();
+        const auto b = device->make_queue();
+        std::atomic<int> count{0};
+        a->call([&] { ++count; });
+        b->call([&] { ++count; });
+        a->timeline().wait(1);
+        b->timeline().wait(1);
+        EXPECT_EQ(count, 2);
+    }
+}
+
+}  // namespace
+}  // namespace volley::backends::cpu

@@ -1,0 +1,106 @@
+// Executions in order of trust: each is compared with one that is trusted more.
+#include "random/differential.hpp"
+
+#include "core/text.hpp"
+#include "ir/hash.hpp"
+#include "ir/parser.hpp"
+#include "ir/printer.hpp"
+#include "ir/verifier.hpp"
+#include "passes/pipeline.hpp"
+#include "passes/uniformity.hpp"
+#include "random/execution.hpp"
+#include "random/minimise.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace volley::testing {
+namespace {
+
+constexpr unsigned default_subgroup = 8;
+
+std::optional<std::string> labelled(const std::string& where, std::optional<std::string> failure) {
+    if (!failure) return std::nullopt;
+    return cat(where, ": ", *failure);
+}
+
+std::optional<std::string> check_text(const Program& program) {
+    const ir::Function again = ir::parse(ir::print(program.fn));
+    if (ir::hash(again) != ir::hash(program.fn)) return "the printed kernel parses to a kernel of another hash";
+    return std::nullopt;
+}
+
+// Compares after each pass of the pipeline that changes something. Contraction rounds differently by right.
+std::optional<std::string> check_passes(const Program& program, const Execution& expected) {
+    ir::Function fn = program.fn;
+    std::optional<std::string> failure;
+    bool exact = true;
+    ir::Hash128 seen = ir::hash(fn);
+    passes::OptimiseOptions options;
+    options.verify = true;
+    options.dump = [&](std::string_view pass, const ir::Function& now) {
+        exact = exact && (pass != "contract_fma" || !program.floats);
+        const ir::Hash128 hash = ir::hash(now);
+        if (failure || !exact || hash == seen) return;
+        seen = hash;
+        failure = labelled(cat("after ", pass), difference(program, expected, run_reference(program, now, default_subgroup)));
+    };
+    passes::optimise(fn, options);
+    return failure;
+}
+
+std::optional<std::string> check_cpu(const Program& program, const DifferentialOptions& options) {
+    ir::Function fn = program.fn;
+    passes::optimise(fn);
+    ir::verify(fn);
+    Execution expected = run_reference(program, fn, default_subgroup);
+    for (const unsigned width : options.widths) {
+        if (program.subgroups) expected = run_reference(program, fn, width);
+        std::vector<bool> variants = {false};
+        // The unmasked form as well, for one width of each program: the other widths' turn comes with other seeds.
+        const bool chosen = program.seed % options.widths.size() ==
+                            static_cast<std::size_t>(std::find(options.widths.begin(), options.widths.end(), width) -
+                                                     options.widths.begin());
+        if (can_be_full(program, fn, width)) variants = chosen ? std::vector{false, true} : std::vector{true};
+        for (const bool full : variants) {
+            const std::string where = cat("on the CPU, width ", width, full ? ", full grid" : "");
+            try {
+                const Execution actual = run_cpu(program, fn, width, full);
+                if (auto failure = labelled(where, difference(program, expected, actual))) return failure;
+            } catch (const std::exception& e) {
+                return cat(where, ": ", e.what());
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> check(const Program& program, const DifferentialOptions& options) {
+    try {
+        passes::check_barriers(program.fn, passes::analyse_uniformity(program.fn));
+        const Execution expected = run_reference(program, program.fn, default_subgroup);
+        if (auto failure = check_text(program)) return failure;
+        if (options.passes) {
+            if (auto failure = check_passes(program, expected)) return failure;
+        }
+        if (options.cpu) return check_cpu(program, options);
+    } catch (const std::exception& e) {
+        return cat("exception: ", e.what());
+    }
+    return std::nullopt;
+}
+
+std::string report(const Program& program, const std::string& failure, const DifferentialOptions& options) {
+    // The same kind of failure: what comes before the first colon.
+    const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
+    const Program small = minimise(program, [&](const Program& candidate) {
+        const auto now = check(candidate, options);
+        return now && kind(*now) == kind(failure);
+    });
+    return cat("seed ", program.seed, ": ", failure, "\nminimised: ", check(small, options).value_or("?"), "\n",
+               describe(small));
+}
+
+}  // namespace volley::testing
