@@ -11,7 +11,6 @@
 #include "random/execution.hpp"
 #include "random/minimise.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace volley::testing {
@@ -19,21 +18,21 @@ namespace {
 
 constexpr unsigned default_subgroup = 8;
 
-std::optional<std::string> labelled(const std::string& where, std::optional<std::string> failure) {
-    if (!failure) return std::nullopt;
-    return cat(where, ": ", *failure);
+std::optional<Failure> labelled(std::string where, std::optional<std::string> what, unsigned width = 0) {
+    if (!what) return std::nullopt;
+    return Failure{std::move(where), std::move(*what), width};
 }
 
-std::optional<std::string> check_text(const Program& program) {
+std::optional<Failure> check_text(const Program& program) {
     const ir::Function again = ir::parse(ir::print(program.fn));
-    if (ir::hash(again) != ir::hash(program.fn)) return "the printed kernel parses to a kernel of another hash";
+    if (ir::hash(again) != ir::hash(program.fn)) return Failure{"printed and parsed", "the hash is another"};
     return std::nullopt;
 }
 
 // Compares after each pass of the pipeline that changes something. Contraction rounds differently by right.
-std::optional<std::string> check_passes(const Program& program, const Execution& expected) {
+std::optional<Failure> check_passes(const Program& program, const Execution& expected) {
     ir::Function fn = program.fn;
-    std::optional<std::string> failure;
+    std::optional<Failure> failure;
     bool exact = true;
     ir::Hash128 seen = ir::hash(fn);
     passes::OptimiseOptions options;
@@ -49,7 +48,7 @@ std::optional<std::string> check_passes(const Program& program, const Execution&
     return failure;
 }
 
-std::optional<std::string> check_cpu(const Program& program, const DifferentialOptions& options) {
+std::optional<Failure> check_cpu(const Program& program, const DifferentialOptions& options) {
     ir::Function fn = program.fn;
     passes::optimise(fn);
     ir::verify(fn);
@@ -58,17 +57,15 @@ std::optional<std::string> check_cpu(const Program& program, const DifferentialO
         if (program.subgroups) expected = run_reference(program, fn, width);
         std::vector<bool> variants = {false};
         // The unmasked form as well, for one width of each program: the other widths' turn comes with other seeds.
-        const bool chosen = program.seed % options.widths.size() ==
-                            static_cast<std::size_t>(std::find(options.widths.begin(), options.widths.end(), width) -
-                                                     options.widths.begin());
+        const bool chosen = options.widths.size() == 1 || options.widths[program.seed % options.widths.size()] == width;
         if (can_be_full(program, fn, width)) variants = chosen ? std::vector{false, true} : std::vector{true};
         for (const bool full : variants) {
-            const std::string where = cat("on the CPU, width ", width, full ? ", full grid" : "");
+            const std::string where = cat("CPU, width ", width, full ? ", full grid" : "");
             try {
                 const Execution actual = run_cpu(program, fn, width, full);
-                if (auto failure = labelled(where, difference(program, expected, actual))) return failure;
+                if (auto failure = labelled(where, difference(program, expected, actual), width)) return failure;
             } catch (const std::exception& e) {
-                return cat(where, ": ", e.what());
+                return Failure{where, e.what(), width};
             }
         }
     }
@@ -77,7 +74,7 @@ std::optional<std::string> check_cpu(const Program& program, const DifferentialO
 
 }  // namespace
 
-std::optional<std::string> check(const Program& program, const DifferentialOptions& options) {
+std::optional<Failure> check(const Program& program, const DifferentialOptions& options) {
     try {
         passes::check_barriers(program.fn, passes::analyse_uniformity(program.fn));
         const Execution expected = run_reference(program, program.fn, default_subgroup);
@@ -87,20 +84,23 @@ std::optional<std::string> check(const Program& program, const DifferentialOptio
         }
         if (options.cpu) return check_cpu(program, options);
     } catch (const std::exception& e) {
-        return cat("exception: ", e.what());
+        return Failure{"exception", e.what()};
     }
     return std::nullopt;
 }
 
-std::string report(const Program& program, const std::string& failure, const DifferentialOptions& options) {
-    // The same kind of failure: what comes before the first colon.
-    const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
+std::string report(const Program& program, const Failure& failure, const DifferentialOptions& options) {
+    DifferentialOptions narrow = options;
+    narrow.cpu = failure.width != 0;
+    narrow.passes = failure.width == 0;
+    if (narrow.cpu) narrow.widths = {failure.width};
     const Program small = minimise(program, [&](const Program& candidate) {
-        const auto now = check(candidate, options);
-        return now && kind(*now) == kind(failure);
+        const auto now = check(candidate, narrow);
+        return now && now->where == failure.where;
     });
-    return cat("seed ", program.seed, ": ", failure, "\nminimised: ", check(small, options).value_or("?"), "\n",
-               describe(small));
+    const auto left = check(small, narrow);
+    return cat("seed ", program.seed, ", ", failure.where, ": ", failure.what, "\nminimised: ",
+               left ? left->what : "it does not fail alone", "\n", describe(small));
 }
 
 }  // namespace volley::testing

@@ -14,11 +14,17 @@ struct DifferentialOptions {
     std::vector<unsigned> widths = {1, 4, 8, 16};
 };
 
-/// What went wrong and in which execution; nullopt when all agree. An exception of the library is a failure too.
-[[nodiscard]] std::optional<std::string> check(const Program& program, const DifferentialOptions& options = {});
+struct Failure {
+    std::string where;  // which execution
+    std::string what;
+    unsigned width = 0;  // of compiled code; 0: the interpreter's
+};
+
+/// Nullopt when all agree. An exception of the library is a failure too.
+[[nodiscard]] std::optional<Failure> check(const Program& program, const DifferentialOptions& options = {});
 
 /// The failure of a program with its minimised form, as text for a person.
-[[nodiscard]] std::string report(const Program& program, const std::string& failure,
+[[nodiscard]] std::string report(const Program& program, const Failure& failure,
                                  const DifferentialOptions& options = {});
 
 }  // namespace volley::testing

@@ -7,6 +7,7 @@
 #include <volley/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace volley::testing {
 namespace {
@@ -87,7 +88,7 @@ public:
         : best_(std::move(program)), fails_(fails) {}
 
     Program run() {
-        for (bool changed = true; changed && tries_ < max_tries;) {
+        for (bool changed = true; changed;) {
             changed = drop_statements();
             changed = inline_regions() || changed;
             changed = zero_values() || changed;
@@ -96,10 +97,8 @@ public:
     }
 
 private:
-    static constexpr unsigned max_tries = 4000;
-
     bool try_it(Program candidate) {
-        if (++tries_ > max_tries) return false;
+        if (std::chrono::steady_clock::now() > deadline_) return false;
         try {
             remove_dead(candidate.fn);
             ir::verify(candidate.fn);
@@ -172,7 +171,8 @@ private:
 
     Program best_;
     const std::function<bool(const Program&)>& fails_;
-    unsigned tries_ = 0;
+    // Compiling a candidate takes milliseconds, and a test should not hang on a failure.
+    std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(15);
 };
 
 }  // namespace

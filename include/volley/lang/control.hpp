@@ -123,7 +123,8 @@ template <class A, class B, class S>
 [[nodiscard]] auto loop(Site at, const A& begin, const B& end, const S& step) {
     using T = typename LoopType<A, B>::type;
     static_assert(is_whole<T> && Scalar<T>, "volley: the bounds and the step of $for are integers of one type");
-    return Range<T>(argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at);
+    // Braces, as they evaluate from left to right.
+    return Range<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
 }
 template <class A, class B>
 [[nodiscard]] auto loop(Site at, const A& begin, const B& end) {

@@ -1,0 +1,8 @@
+// expect: atomic bit operations act on integers
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<float> data) {
+    data.atomic(0).bit_or(1.f);
+}

@@ -1,0 +1,8 @@
+// expect: a complex value has two parts: use real(v), imag(v) or abs(v)
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<complex<float>> data) {
+    auto x = cast<float>(data[0]);
+}

@@ -1,0 +1,8 @@
+// expect: an index is an integer scalar
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<float> data) {
+    data[0] = data[data[1]];
+}

@@ -1,0 +1,8 @@
+// expect: two values of different types meet here: convert one with cast<T>(v)
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<int> data) {
+    data[0] = data[0] + global_id().x;
+}

@@ -1,0 +1,8 @@
+// expect: the components given do not add up to the vector
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<vec3> data) {
+    data[0] = make<vec3>(data[0].x, 1.f);
+}

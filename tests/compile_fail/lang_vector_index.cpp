@@ -1,0 +1,8 @@
+// expect: an index is an integer scalar: take a component (.x)
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<float> data) {
+    data[global_id()] = 1.f;
+}

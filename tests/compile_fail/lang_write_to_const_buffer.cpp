@@ -1,0 +1,8 @@
+// expect: this buffer is read-only: declare the parameter as Buff<T>
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<const float> data) {
+    data[0] = 1.f;
+}
