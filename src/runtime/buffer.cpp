@@ -93,16 +93,24 @@ void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
         fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"), name(),
              "write to it, or run a kernel on that queue that does");
     }
-    for (unsigned q = 0; q < core.queue_count(); ++q) {
-        if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
-    }
     backend::Memory& memory = *replica.memory();
     backend::Queue& queue = core.queue(k);
-    const bool idle = queue.timeline().completed() >= queue.last();
-    if (memory.host() != nullptr && (data.size() <= direct_read || !idle)) {
-        // The bytes are there: joining the queue would wait for work that this read does not need.
-        std::memcpy(data.data(), memory.host() + offset(), data.size());
-        return;
+    if (memory.host() != nullptr) {
+        for (unsigned q = 0; q < core.queue_count(); ++q) {
+            if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
+        }
+        const bool idle = queue.timeline().completed() >= queue.last();
+        if (data.size() <= direct_read || !idle) {
+            // The bytes are there: joining the queue would wait for work that this read does not need.
+            std::memcpy(data.data(), memory.host() + offset(), data.size());
+            return;
+        }
+    } else {
+        // The replica's own queue is in order by itself.
+        for (unsigned q = 0; q < core.queue_count(); ++q) {
+            const backend::Point point = replica.last_write(q);
+            if (q != k && !core.passed({q, point})) queue.wait_for(core.queue(q).timeline(), point);
+        }
     }
     const backend::Point point = queue.read(memory, offset(), data);
     replica.used(k, point);

@@ -1,4 +1,4 @@
-// expect: expected
+// expect: else
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

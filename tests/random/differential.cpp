@@ -9,7 +9,6 @@
 #include "passes/pipeline.hpp"
 #include "passes/uniformity.hpp"
 #include "random/execution.hpp"
-#include "random/minimise.hpp"
 
 #include <utility>
 
@@ -87,20 +86,6 @@ std::optional<Failure> check(const Program& program, const DifferentialOptions& 
         return Failure{"exception", e.what()};
     }
     return std::nullopt;
-}
-
-std::string report(const Program& program, const Failure& failure, const DifferentialOptions& options) {
-    DifferentialOptions narrow = options;
-    narrow.cpu = failure.width != 0;
-    narrow.passes = failure.width == 0;
-    if (narrow.cpu) narrow.widths = {failure.width};
-    const Program small = minimise(program, [&](const Program& candidate) {
-        const auto now = check(candidate, narrow);
-        return now && now->where == failure.where;
-    });
-    const auto left = check(small, narrow);
-    return cat("seed ", program.seed, ", ", failure.where, ": ", failure.what, "\nminimised: ",
-               left ? left->what : "it does not fail alone", "\n", describe(small));
 }
 
 }  // namespace volley::testing

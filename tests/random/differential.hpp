@@ -23,8 +23,4 @@ struct Failure {
 /// Nullopt when all agree. An exception of the library is a failure too.
 [[nodiscard]] std::optional<Failure> check(const Program& program, const DifferentialOptions& options = {});
 
-/// The failure of a program with its minimised form, as text for a person.
-[[nodiscard]] std::string report(const Program& program, const Failure& failure,
-                                 const DifferentialOptions& options = {});
-
 }  // namespace volley::testing

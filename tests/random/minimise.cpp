@@ -88,6 +88,7 @@ public:
         : best_(std::move(program)), fails_(fails) {}
 
     Program run() {
+        try_it(best_);  // without what is dead already
         for (bool changed = true; changed;) {
             changed = drop_statements();
             changed = inline_regions() || changed;
@@ -124,16 +125,38 @@ private:
         return changed;
     }
 
+    [[nodiscard]] bool is_droppable(NodeId id) const {
+        const Op op = best_.fn[id].op;
+        if (orders_others(best_.fn, id) || ir::form(op) == Form::Root || op == Op::Param) return false;
+        return !has_uses(best_.fn, id);
+    }
+
+    // Many at once first: each try costs a compilation.
     bool drop_statements() {
-        return each_place([&](RegionId region, std::size_t at) {
-            const NodeId id = best_.fn.regions[region].nodes[at];
-            if (orders_others(best_.fn, id) || ir::form(best_.fn[id].op) == Form::Root) return false;
-            if (best_.fn[id].op == Op::Param || has_uses(best_.fn, id)) return false;
-            Program candidate = best_;
-            auto& nodes = candidate.fn.regions[region].nodes;
-            nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at));
-            return try_it(std::move(candidate));
-        });
+        bool changed = false;
+        for (RegionId region = 0; region < best_.fn.regions.size(); ++region) {
+            for (std::size_t chunk = best_.fn.regions[region].nodes.size(); chunk > 0; chunk /= 2) {
+                for (std::size_t at = 0; at < best_.fn.regions[region].nodes.size();) {
+                    if (drop(region, at, chunk)) {
+                        changed = true;
+                    } else {
+                        at += chunk;
+                    }
+                }
+            }
+        }
+        return changed;
+    }
+
+    bool drop(RegionId region, std::size_t at, std::size_t count) {
+        Program candidate = best_;
+        auto& nodes = candidate.fn.regions[region].nodes;
+        const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto last = nodes.begin() + static_cast<std::ptrdiff_t>(std::min(at + count, nodes.size()));
+        const auto kept = std::remove_if(first, last, [&](NodeId id) { return is_droppable(id); });
+        if (kept == last) return false;
+        nodes.erase(kept, last);
+        return try_it(std::move(candidate));
     }
 
     bool inline_regions() {

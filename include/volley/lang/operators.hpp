@@ -46,6 +46,21 @@ consteval void need_any() {}
         return Value<T>(emit(ir::Op::node, {a.ref}));                     \
     }
 
+// Of Values as they are, not as In<T>: the built-in operators, by way of bool, would be as good a match.
+#define VOLLEY_LOGICAL_OPERATOR(op, node)                                 \
+    friend Value<T> operator op(const Value<T>& a, const Value<T>& b) {   \
+        need_bool<T>();                                                   \
+        return Value<T>(emit(ir::Op::node, {ref_of(a), ref_of(b)}));      \
+    }                                                                     \
+    friend Value<T> operator op(const Value<T>& a, bool b) {              \
+        need_bool<T>();                                                   \
+        return a op Value<T>(b, Site{});                                  \
+    }                                                                     \
+    friend Value<T> operator op(bool a, const Value<T>& b) {              \
+        need_bool<T>();                                                   \
+        return Value<T>(a, Site{}) op b;                                  \
+    }
+
 /// Structs and arrays have none.
 template <class T>
 struct Operators {};
@@ -70,11 +85,14 @@ struct Operators<T> {
     VOLLEY_BINARY_OPERATOR(>, Gt, need_order, boolean_t<T>)
     VOLLEY_BINARY_OPERATOR(>=, Ge, need_order, boolean_t<T>)
     /// Both sides are always evaluated: nest $if to guard one with the other.
-    VOLLEY_BINARY_OPERATOR(&&, And, need_bool, T)
-    VOLLEY_BINARY_OPERATOR(||, Or, need_bool, T)
+    VOLLEY_LOGICAL_OPERATOR(&&, And)
+    VOLLEY_LOGICAL_OPERATOR(||, Or)
     VOLLEY_UNARY_OPERATOR(-, Neg, need_number)
     VOLLEY_UNARY_OPERATOR(~, Not, need_whole)
-    VOLLEY_UNARY_OPERATOR(!, Not, need_bool)
+    friend Value<T> operator!(const Value<T>& a) {
+        need_bool<T>();
+        return Value<T>(emit(ir::Op::Not, {ref_of(a)}));
+    }
     friend Value<T> operator+(Left<T> a) {
         need_number<T>();
         return Value<T>(a.ref);
@@ -125,5 +143,6 @@ struct Operators<mat<U, C, R>> {
 
 #undef VOLLEY_BINARY_OPERATOR
 #undef VOLLEY_UNARY_OPERATOR
+#undef VOLLEY_LOGICAL_OPERATOR
 
 }  // namespace volley::lang

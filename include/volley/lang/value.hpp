@@ -12,6 +12,8 @@ namespace lang {
 
 template <class T>
 class ValueBase : public HandleOf<T>::type, public Operators<T> {
+    static_assert(Type<T>::rank >= 0);  // says what a type of kernels is, where T is none
+
 public:
     using volley_type = T;
 

@@ -1,4 +1,4 @@
-// Bookkeeping only. Memory has no bytes; programs are their IR.
+// Bookkeeping only. Nothing is moved or computed; programs are their IR.
 #include "backends/null/null_device.hpp"
 
 #include "core/fail.hpp"
@@ -17,7 +17,11 @@ std::string size_text(ir::Dim3 size) { return cat(size[0], "x", size[1], "x", si
 
 class NullMemory final : public backend::Memory {
 public:
-    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log) : Memory(bytes, nullptr), log_(std::move(log)) {
+    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, bool on_host) : Memory(bytes, nullptr), log_(std::move(log)) {
+        if (on_host) {
+            bytes_.resize(bytes);
+            host_ = bytes_.data();
+        }
         ++log_->live_blocks;
         ++log_->blocks_made;
     }
@@ -28,6 +32,7 @@ public:
 
 private:
     std::shared_ptr<NullLog> log_;
+    std::vector<std::byte> bytes_;
 };
 
 class NullProgram final : public backend::Program {
@@ -125,6 +130,7 @@ DeviceInfo describe_null(unsigned index) {
     info.max_queues = 16;
     info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
     info.float_atomics = info.int64_atomics = info.subgroups = info.keeps_subnormals = true;
+    info.host_memory = index == 1;
     return info;
 }
 
@@ -140,7 +146,7 @@ std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
         fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_),
              info_.id(), "free buffers or use smaller ones");
     }
-    return std::make_unique<NullMemory>(bytes, log_);
+    return std::make_unique<NullMemory>(bytes, log_, info_.host_memory);
 }
 
 std::unique_ptr<backend::Program> NullDevice::compile(ir::Function fn) {

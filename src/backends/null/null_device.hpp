@@ -89,7 +89,7 @@ private:
     std::uint64_t memory_limit_;
 };
 
-/// What "null:index" is like.
+/// What "null:index" is like. The memory of null:1 is host memory, that of the others is out of the host's reach.
 [[nodiscard]] DeviceInfo describe_null(unsigned index);
 
 }  // namespace volley::backends::null

@@ -333,6 +333,14 @@ void KernelEmitter::store_place(const Place& p, const Leaves& value) {
 }
 
 void KernelEmitter::emit_load(NodeId id) {
+    if (const AccessGroup* group = c.W > 1 ? groups_.find(id) : nullptr) {
+        if (group->place != id) return;  // made with its group
+        const ScalarType type = fn_.type(id).scalar();
+        const Leaves leaves = load_interleaved(address(place(group->members[0])), type,
+                                               static_cast<unsigned>(group->members.size()));
+        for (std::size_t k = 0; k < leaves.size(); ++k) set(group->members[k], {leaves[k]});
+        return;
+    }
     Leaves leaves = load_place(place(id));
     if (lane_uniform(id)) {
         for (Leaf& l : leaves) l = Leaf::of_scalar(scalar(l));
@@ -340,6 +348,15 @@ void KernelEmitter::emit_load(NodeId id) {
     set(id, std::move(leaves));
 }
 
-void KernelEmitter::emit_store(NodeId id) { store_place(place(id), value(fn_.arg(id, 1))); }
+void KernelEmitter::emit_store(NodeId id) {
+    if (const AccessGroup* group = c.W > 1 ? groups_.find(id) : nullptr) {
+        if (group->place != id) return;
+        Leaves leaves;
+        for (const NodeId member : group->members) leaves.push_back(leaf(fn_.arg(member, 1)));
+        store_interleaved(address(place(group->members[0])), fn_.type(fn_.arg(id, 1)).scalar(), leaves);
+        return;
+    }
+    store_place(place(id), value(fn_.arg(id, 1)));
+}
 
 }  // namespace volley::codegen::llvm

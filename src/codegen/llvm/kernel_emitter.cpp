@@ -84,11 +84,20 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
 
 KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Variant& variant)
     : c(code), fn_(fn), variant_(variant), flat_(is_flat(fn)), model_(lane_model(fn, variant, code.W)),
-      lanes_(passes::analyse_lanes(fn, model_)),
+      lanes_(passes::analyse_lanes(fn, model_)), groups_(find_access_groups(fn, lanes_)),
       control_(plan_control(fn, [&](NodeId id) { return lane_uniform(id); })), values_(fn.nodes.size()) {
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
-    if (has_barrier(fn)) segments_ = plan_segments(fn, passes::analyse_uniformity(fn));
+    if (!has_barrier(fn)) return;
+    segments_ = plan_segments(fn, passes::analyse_uniformity(fn));
+    std::vector<std::size_t> segment_of(fn.nodes.size(), 0);
+    for (std::size_t i = 0; i < segments_->segments.size(); ++i) {
+        for (const NodeId id : segments_->segments[i].nodes) segment_of[id] = i + 1;
+    }
+    groups_.dissolve_if([&](const AccessGroup& group) {
+        return std::any_of(group.members.begin(), group.members.end(),
+                           [&](NodeId id) { return segment_of[id] != segment_of[group.members[0]]; });
+    });
 }
 
 void KernelEmitter::emit(const char* name) {

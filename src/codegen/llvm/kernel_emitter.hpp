@@ -5,6 +5,7 @@
 // Divergent control flow runs under the mask in live_; the invariant is that wherever code runs, some lane is live.
 #pragma once
 
+#include "codegen/llvm/access_groups.hpp"
 #include "codegen/llvm/code_builder.hpp"
 #include "codegen/llvm/compiler.hpp"
 #include "codegen/llvm/control_plan.hpp"
@@ -186,6 +187,7 @@ private:
     const bool flat_;
     passes::LaneModel model_;
     passes::LaneAnalysis lanes_;
+    AccessGroups groups_;
     ControlPlan control_;
     std::optional<SegmentPlan> segments_;  // kernels with barriers
     std::vector<Leaves> values_;

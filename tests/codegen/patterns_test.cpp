@@ -1,0 +1,165 @@
+// Code patterns that must come out well: each costs a factor of up to five where it does not. The generated assembly is
+// read for what must be in it and what must not.
+#include "code_of.hpp"
+
+#include <gtest/gtest.h>
+
+namespace volley::test {
+namespace {
+
+#if !defined(__x86_64__)
+#define VOLLEY_NEEDS_X86() GTEST_SKIP() << "the patterns are read from x86-64 assembly; this machine is another"
+#else
+#define VOLLEY_NEEDS_X86() (void)0
+#endif
+
+constexpr std::string_view gather = "gather";
+constexpr std::string_view mask_move = "maskmov";
+
+TEST(Patterns, ContiguousAccessesAreVectorLoadsAndStores) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out) {
+        const auto i = global_id().x;
+        out[i] = in[i] * 2.0f;
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_FALSE(has(code, mask_move)) << code;
+    EXPECT_TRUE(has(code, "%ymm")) << code;
+}
+
+TEST(Patterns, FullGridsHaveNoMasks) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<float> data) { data[global_id().x] += 1.0f; }, avx512());
+    EXPECT_FALSE(has(code, "%k1")) << code;
+    EXPECT_TRUE(has(code, "%zmm")) << code;
+}
+
+TEST(Patterns, OffsetsKeepAccessesContiguous) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out, Const<unsigned> shift) {
+        const auto i = global_id().x;
+        out[i] = in[i + 1u] - in[i + shift];
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+}
+
+TEST(Patterns, AMaskedPowerOfTwoIndexIsContiguous) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> table, Buff<float> out) {
+        const auto i = global_id().x;
+        out[i] = table[i & 255u];
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+}
+
+TEST(Patterns, RowsOfARavelledIndexAreUniform) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> row_scale, Buff<float> out) {
+        const auto i = global_id().x;
+        out[i] = out[i] * row_scale[i / 64u];
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+}
+
+TEST(Patterns, InterleavedComplexIsLoadedWholeAndShuffled) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<complex<float>> data, Const<complex<float>> by) {
+        const auto i = global_id().x;
+        data[i] = data[i] * by;
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_FALSE(has(code, "vextractps")) << code;
+    EXPECT_FALSE(has(code, "vmovss\t%")) << code;
+}
+
+TEST(Patterns, StridedLoadsAreLoadsAndShuffles) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out) {
+        const auto i = global_id().x;
+        out[i] = in[2u * i] + in[2u * i + 1u];
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+}
+
+TEST(Patterns, ConsecutiveItemsStoredOneByOneAreATransposeToo) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out) {
+        const auto i = global_id().x;
+        const auto first = 4u * i;
+        const auto a = in[first];
+        const auto b = in[first + 1u];
+        const auto c = in[first + 2u];
+        const auto d = in[first + 3u];
+        out[first] = a + b;
+        out[first + 1u] = a - b;
+        out[first + 3u] = c - d;
+        out[first + 2u] = c + d;
+    });
+    EXPECT_FALSE(has(code, "vextractps")) << code;
+    EXPECT_FALSE(has(code, "scatter")) << code;
+    EXPECT_EQ(count(code, "vmovups\t%ymm"), 4u) << code;
+}
+
+TEST(Patterns, ConsecutiveItemsOfALaneAreATranspose) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<vec4> out) {
+        const auto i = global_id().x;
+        const auto x = in[i];
+        out[i] = make_vec(x, x * 2.0f, x * 3.0f, x * 4.0f);
+    });
+    EXPECT_FALSE(has(code, "vextractps")) << code;
+    EXPECT_FALSE(has(code, "scatter")) << code;
+    EXPECT_GE(count(code, "vmovups\t%ymm"), 4u) << code;
+}
+
+TEST(Patterns, MultiplyAddsAreFused) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> x, Buff<float> y, Const<float> a) {
+        const auto i = global_id().x;
+        y[i] = a * x[i] + y[i];
+    });
+    EXPECT_TRUE(has(code, "vfmadd")) << code;
+    EXPECT_FALSE(has(code, "vmulps")) << code;
+}
+
+TEST(Patterns, UniformLoadsInALoopAreScalarBroadcasts) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out, Const<unsigned> n) {
+        const auto i = global_id().x;
+        Var<float> sum = 0.0f;
+        $for(k, 0u, n) { sum += in[k]; }
+        out[i] = sum;
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_FALSE(has(code, mask_move)) << code;
+}
+
+TEST(Patterns, IdsAreNotKeptAcrossBarriers) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of(
+        [](Buff<const float> in, Buff<float> out) {
+            Shared<float> tile(64);
+            const auto l = local_id().x;
+            tile[l] = in[global_id().x];
+            barrier();
+            out[global_id().x] = tile[63u - l];
+        },
+        avx2(), {64, 1, 1});
+    EXPECT_FALSE(has(code, gather)) << code;  // the reversed tile is a load and a shuffle
+}
+
+TEST(Patterns, KernelsRealignTheirStack) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<float> data) {
+        const auto i = global_id().x;
+        Var<std::array<float, 16>> local;
+        $for(k, 0u, 16u) { local[k] = data[i + k]; }
+        Var<float> sum = 0.0f;
+        $for(k, 0u, 16u) { sum += local[15u - k] * cast<float>(k); }
+        data[i] = sum;
+    });
+    EXPECT_TRUE(has(code, "andq\t$-64, %rsp")) << code;
+}
+
+}  // namespace
+}  // namespace volley::test

@@ -1,0 +1,59 @@
+// For tests of the runtime: what an exception must say, and contexts on a backend that only takes notes.
+#pragma once
+
+#include "backends/null/null_driver.hpp"
+#include "runtime/drivers.hpp"
+
+#include <volley/volley.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace volley::testing {
+
+/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
+template <class F>
+std::string failure_of(ErrorCode code, F&& f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
+        EXPECT_FALSE(error.what_failed().empty()) << error.what();
+        EXPECT_FALSE(error.subject().empty()) << error.what();
+        EXPECT_FALSE(error.advice().empty()) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+inline void expect_contains(const std::string& text, std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+}
+
+/// A context of the null backend and what it did. null:0 has memory of its own, null:1 the host's.
+struct NullContext {
+    std::shared_ptr<backends::null::NullLog> log = std::make_shared<backends::null::NullLog>();
+    Context context;
+
+    explicit NullContext(ContextOptions options = {.devices = {"null:0"}}) : context(make(log, options)) {}
+
+private:
+    static Context make(const std::shared_ptr<backends::null::NullLog>& log, const ContextOptions& options) {
+        runtime::Drivers::instance().add(backends::null::make_driver(log));
+        return make_context(options);
+    }
+};
+
+template <class T>
+std::vector<T> counting(std::size_t count) {
+    std::vector<T> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), T{});
+    return numbers;
+}
+
+}  // namespace volley::testing
