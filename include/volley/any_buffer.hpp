@@ -23,7 +23,7 @@ using BufferId = Id<struct BufferTag>;
 using StorageId = Id<struct StorageTag>;
 
 struct BufferOptions {
-    std::string name;  ///< for messages; empty: "buffer 12"
+    std::string name = {};  ///< for messages; empty: "buffer 12"
 };
 
 /// A handle to elements in a storage, which has one replica for each queue of its context. Copies are the same buffer. Nothing is

@@ -23,7 +23,7 @@ using ContextId = Id<struct ContextTag>;
 struct ContextOptions {
     /// `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any case. Empty: VOLLEY_DEVICES, else the
     /// default device (a GPU if there is one, else the CPU).
-    std::vector<std::string> devices;
+    std::vector<std::string> devices = {};
     unsigned queues_per_device = 1;
     unsigned cpu_width = 0;          ///< lanes of the CPU backend's vectors; 0: VOLLEY_CPU_WIDTH, else the processor's
     unsigned cpu_threads = 0;        ///< 0: VOLLEY_CPU_THREADS, else one for each core

@@ -163,11 +163,14 @@ private:
             return keep_unless(id, expressions_.find_or_add(id));
         }
         if (found->rest.empty()) return keep_unless(id, found->value);
+        const std::vector<NodeId> path(fn_.args(id).begin() + 1, fn_.args(id).end());
         std::vector<NodeId> args = {found->value};
         args.insert(args.end(), found->rest.begin(), found->rest.end());
         fn_[id].op = Op::Extract;
         set_args(fn_, id, args);
-        return keep_unless(id, expressions_.find_or_add(id));
+        const NodeId part = expressions_.find_or_add(id);
+        memory_.loaded(root, path, part);  // outlives a store to another part
+        return keep_unless(id, part);
     }
 
     void inside(NodeId id) {

@@ -225,9 +225,10 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     runtime::check_arguments(kernel, core, cached.function(), bound, count);
     const runtime::Wanted wanted = runtime::check_sizes(kernel, cached.function(), config, bound);
 
+    if (wanted.empty) return {};
     const unsigned begin = config.queue ? config.queue->index() : 0;
     const unsigned end = config.queue ? begin + 1 : core.queue_count();
-    if (!wanted.empty && end - begin > 1) {
+    if (end - begin > 1) {
         // What one device refuses is refused before another has started.
         for (unsigned k = begin; k < end; ++k) {
             static_cast<void>(runtime::check_limits(kernel, cached, wanted, core.device(core.device_of(k))));
@@ -241,7 +242,6 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     for (unsigned k = begin; k < end; ++k) {
         const backend::Device& device = core.device(core.device_of(k));
         const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
-        if (wanted.empty) continue;
         const backend::Point point = launch_on(core, k, cached, grid, bound, arguments);
         if (k == begin) {
             event = core.make_event(k, point);

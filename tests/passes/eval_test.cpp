@@ -42,7 +42,7 @@ std::vector<Bits> edges(ScalarType type) {
 
 // A statement of each operation in arithmetic that cannot overflow.
 std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
-    using Wide = long double;  // 64 bits of mantissa: exact for sums and all 32-bit products
+    using Wide = long double;  // 64 bits of mantissa: exact for all results of 32 bits and less
     const bool is_signed = is_signed_integer(type);
     const Bits mask = mask_of(type);
     const unsigned width = bits_of(type);
@@ -50,6 +50,7 @@ std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
         const bool negative = is_signed && (x >> (width - 1)) != 0;
         return negative ? static_cast<Wide>(x) - static_cast<Wide>(mask) - 1 : static_cast<Wide>(x);
     };
+    const auto magnitude = [&](Bits v) { return value(v) < 0 ? (0 - v) & mask : v; };
     const Wide x = value(a);
     const Wide y = value(b);
     const auto wrap = [&](Wide v) -> Bits {
@@ -59,11 +60,19 @@ std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
         return static_cast<Bits>(r) & mask;
     };
     switch (op) {
-        case Op::Add: return wrap(x + y);
-        case Op::Sub: return wrap(x - y);
+        case Op::Add: return width == 64 ? a + b : wrap(x + y);
+        case Op::Sub: return width == 64 ? a - b : wrap(x - y);
         case Op::Mul: return width == 64 ? a * b : wrap(x * y);
-        case Op::Div: return y == 0 ? a : wrap(std::trunc(x / y));
-        case Op::Rem: return y == 0 ? 0 : wrap(std::fmod(x, y));
+        case Op::Div: {
+            if (y == 0) return a;
+            const Bits quotient = magnitude(a) / magnitude(b);
+            return ((x < 0) != (y < 0) ? 0 - quotient : quotient) & mask;
+        }
+        case Op::Rem: {
+            if (y == 0) return 0;
+            const Bits rest = magnitude(a) % magnitude(b);
+            return (x < 0 ? 0 - rest : rest) & mask;
+        }
         case Op::Min: return x < y ? a : b;
         case Op::Max: return x < y ? b : a;
         case Op::Lt: return x < y;

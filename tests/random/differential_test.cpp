@@ -54,7 +54,7 @@ TEST_P(RandomPrograms, RunAlikeOnTheCpuAtAllWidths) {
 
 INSTANTIATE_TEST_SUITE_P(Slice, RandomPrograms, ::testing::Range(0u, slices));
 
-TEST(RandomPrograms, AreTheSameForTheSameSeed) {
+TEST(RandomGenerator, GivesTheSameProgramForTheSameSeed) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         EXPECT_EQ(describe(generate(seed, options_for(seed))), describe(generate(seed, options_for(seed))));
     }

@@ -32,6 +32,9 @@ struct CompoundOperand<mat<U, C, R>, op> {
     "volley: assigning to a named element, which holds the value that was read: assign to the expression itself " \
     "(data[i] = x), or declare a Var<T> for a copy that changes"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+
 template <class T>
 class Element : public lang::Parts<T, ::volley::Element, Value<T>> {
     using Base = lang::Parts<T, ::volley::Element, Value<T>>;
@@ -109,6 +112,8 @@ private:
                                       "of Buff<const T>");
     }
 };
+
+#pragma GCC diagnostic pop
 
 #undef VOLLEY_NAMED_ELEMENT
 

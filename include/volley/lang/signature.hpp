@@ -103,9 +103,12 @@ void call_kernel(F& f, ParamList<P...>) {
 /// Traces f: declares its parameters and calls it once. `trace_kernel("scale", [](Buff<float> data) { ... })`.
 template <class F>
 [[nodiscard]] TracedKernel trace_kernel(std::string_view name, F&& f, const TraceOptions& options = {}) {
-    using Body = std::remove_reference_t<F>;
     need_signature<std::decay_t<F>>();
-    if constexpr (!std::is_class_v<std::decay_t<F>> || HasCall<std::decay_t<F>>) {
+    if constexpr (std::is_function_v<std::remove_reference_t<F>>) {
+        auto* const pointer = &f;
+        return trace_kernel(name, pointer, options);
+    } else if constexpr (!std::is_class_v<std::decay_t<F>> || HasCall<std::decay_t<F>>) {
+        using Body = std::remove_reference_t<F>;
         return run_trace(
             name, [](void* body) { call_kernel(*static_cast<Body*>(body), params_t<F>{}); },
             const_cast<void*>(static_cast<const void*>(std::addressof(f))), options);

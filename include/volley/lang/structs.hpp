@@ -81,14 +81,14 @@ template <class Struct, class... Members, class... X>
                       "volley: a struct in kernels is trivially copyable and has a standard layout");          \
         enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                        \
         static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");               \
-        using list = ::volley::lang::MemberList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>;          \
+        using volley_list = ::volley::lang::MemberList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>;          \
         template <template <class> class VolleyFace, class VolleyBase>                                         \
-        struct members : VolleyBase {                                                                          \
+        struct volley_members : VolleyBase {                                                                          \
             VOLLEY_EACH(VOLLEY_STRUCT_MEMBER, __VA_ARGS__)                                                     \
-            explicit members(::volley::lang::Ref volley_ref)                                                   \
+            explicit volley_members(::volley::lang::Ref volley_ref)                                                   \
                 : VolleyBase(volley_ref) VOLLEY_EACH(VOLLEY_STRUCT_INIT, __VA_ARGS__) {}                       \
         };                                                                                                     \
-        static ::volley::DType type() {                                                                        \
+        static ::volley::DType volley_dtype() {                                                                        \
             const ::volley::lang::FieldInfo fields[] = {VOLLEY_EACH(VOLLEY_STRUCT_FIELD, __VA_ARGS__)};        \
             return ::volley::lang::struct_type(#Struct, fields, volley_count, sizeof(volley_self),             \
                                                alignof(volley_self));                                          \

@@ -53,7 +53,7 @@ struct Type {
                   "struct whose members are declared with VOLLEY_STRUCT(Name, members...) in its own namespace");
     using scalar = void;
     static constexpr int rank = 3;
-    static DType make() { return Reflection<T>::type(); }
+    static DType make() { return Reflection<T>::volley_dtype(); }
 };
 
 template <Scalar T>

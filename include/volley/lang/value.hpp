@@ -32,7 +32,7 @@ struct PartsOf {
 template <Reflected T>
 struct PartsOf<T> {
     template <template <class> class Face, class Base>
-    using type = typename Reflection<T>::template members<Face, Base>;
+    using type = typename Reflection<T>::template volley_members<Face, Base>;
 };
 
 template <class U>
@@ -67,6 +67,9 @@ template <class T, template <class> class Face, class Base>
 using Parts = typename PartsOf<T>::template type<Face, Base>;
 
 }  // namespace lang
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
 
 /// An immutable value. Copying copies what the other holds now: of a Var its present value.
 template <class T>
@@ -126,6 +129,8 @@ private:
         }
     }
 };
+
+#pragma GCC diagnostic pop
 
 template <lang::HostNumber N>
 Value(N) -> Value<N>;

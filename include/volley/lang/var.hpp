@@ -9,6 +9,9 @@
 
 namespace volley {
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+
 template <class T>
 class Var : public lang::Parts<T, ::volley::Var, Value<T>> {
     using Base = lang::Parts<T, ::volley::Var, Value<T>>;
@@ -77,6 +80,8 @@ private:
         return put(lang::emit(op, {lang::ref_of(*this), lang::host_number<T>(1, {})}));
     }
 };
+
+#pragma GCC diagnostic pop
 
 template <lang::HostNumber N>
 Var(N) -> Var<N>;

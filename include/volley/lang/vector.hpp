@@ -50,7 +50,7 @@ struct Maker {
     static_assert(Reflected<T>, "volley: make<T>(...) makes vectors, complex numbers, matrices, arrays and structs");
     template <class... X>
     static Value<T> make(Site at, const X&... x) {
-        return make_struct(typename Reflection<T>::list{}, at, x...);
+        return make_struct(typename Reflection<T>::volley_list{}, at, x...);
     }
 };
 template <class U, int N>

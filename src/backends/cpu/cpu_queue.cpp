@@ -374,7 +374,9 @@ Claim CpuQueue::finish(Command* command, bool go_on) noexcept {
 }
 
 void CpuQueue::add_error(Point point, std::exception_ptr error) noexcept {
-    errors_.emplace_back(point, std::move(error));
+    // The pieces of one command fail together: its first error stands for all.
+    const auto same = [point](const auto& known) { return known.first == point; };
+    if (std::none_of(errors_.begin(), errors_.end(), same)) errors_.emplace_back(point, std::move(error));
     failed_.store(true, std::memory_order_release);
 }
 

@@ -85,7 +85,8 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
 KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Variant& variant)
     : c(code), fn_(fn), variant_(variant), flat_(is_flat(fn)), model_(lane_model(fn, variant, code.W)),
       lanes_(passes::analyse_lanes(fn, model_)), groups_(find_access_groups(fn, lanes_)),
-      control_(plan_control(fn, [&](NodeId id) { return lane_uniform(id); })), values_(fn.nodes.size()) {
+      control_(plan_control(fn, [&](NodeId id) { return code.W == 1 || lanes_.lane_uniform(id); })),
+      values_(fn.nodes.size()) {
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
     if (!has_barrier(fn)) return;

@@ -248,6 +248,18 @@ Val log_f32(CodeBuilder& c, Op op, Val x) {
     return c.select(c.fcmp(LLVMRealOEQ, x, c.zero(t)), c.cf(t, -infinity), r);
 }
 
+// SLEEF squares the argument of these; where that overflows they are ln(2 |x|).
+Val inverse_hyperbolic(CodeBuilder& c, Op op, ScalarType type, Val x) {
+    const Type t = c.L.TypeOf(x);
+    const Val magnitude = fabs(c, x);
+    const Val large = c.fcmp(LLVMRealOGT, op == Op::Asinh ? magnitude : x, c.cf(t, type == ScalarType::F32 ? 1e18 : 1e150));
+    return patch(c, large, call_library(c, op, type, x, nullptr), [&] {
+        const Val log = vector_math(c, Op::Log, type, magnitude, nullptr);
+        const Val sum = c.fadd(log, c.cf(t, 0.693147180559945309417));
+        return op == Op::Asinh ? c.intrinsic("llvm.copysign", {t}, {sum, x}) : sum;
+    });
+}
+
 Val exact_rsqrt(CodeBuilder& c, Val x) {
     const Type t = c.L.TypeOf(x);
     return c.fdiv(c.cf(t, 1.0), c.intrinsic("llvm.sqrt", {t}, {x}));
@@ -330,6 +342,8 @@ Val vector_math(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
         case Op::Exp2: return f32 ? exp_f32(c, op, x) : call_library(c, op, type, x, y);
         case Op::Log:
         case Op::Log2: return f32 ? log_f32(c, op, x) : call_library(c, op, type, x, y);
+        case Op::Asinh:
+        case Op::Acosh: return inverse_hyperbolic(c, op, type, x);
         default: return call_library(c, op, type, x, y);
     }
 }

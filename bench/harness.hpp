@@ -1,0 +1,51 @@
+// What a benchmark is written with: a macro that registers it, a race that times Volley and its peers in turns, and
+// the report that takes its rows. Invariant: every figure is the best of many, and the contenders of a row were
+// measured in the same run, alternating, on the same data.
+#pragma once
+
+#include "report.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace volley::bench {
+
+/// One side of a comparison. `run` does the whole work once and returns when it is done.
+struct Contender {
+    std::string name;
+    std::function<void()> run;
+};
+
+/// Seconds of each contender's fastest run. They take turns for about `seconds`, at least three each; before each
+/// turn the threads of the others have time to fall asleep, and its first run is not counted.
+[[nodiscard]] std::vector<double> race(const std::vector<Contender>& contenders, double seconds);
+
+/// The index of the fastest: to choose, for example, the best local size of a peer.
+[[nodiscard]] std::size_t fastest(const std::vector<Contender>& contenders, double seconds);
+
+/// Throws when a result is wrong: a figure of wrong results is worth nothing.
+void check(bool right, std::string_view what);
+
+using BenchFunction = void (*)(Report&);
+
+struct Bench {
+    std::string_view name;  // group/name
+    BenchFunction run;
+};
+
+/// All that were registered, by name.
+[[nodiscard]] std::vector<Bench> benches();
+
+struct Registration {
+    Registration(std::string_view name, BenchFunction run);
+};
+
+}  // namespace volley::bench
+
+/// VOLLEY_BENCH(stream_copy, "foundation/stream_copy") { report.add(...); }
+#define VOLLEY_BENCH(id, name)                                             \
+    static void id(::volley::bench::Report& report);                       \
+    static const ::volley::bench::Registration registration_##id(name, id); \
+    static void id(::volley::bench::Report& report)

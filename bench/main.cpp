@@ -1,0 +1,124 @@
+// volley_bench [filter] [--json FILE] [--markdown FILE] [--list]: runs the benchmarks whose names contain the filter.
+#include "child.hpp"
+#include "harness.hpp"
+#include "opencl.hpp"
+
+#include <volley/volley.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace volley::bench {
+namespace {
+
+struct Arguments {
+    std::string filter, json, markdown;
+    bool list = false;
+};
+
+/// Throws when there is something that it does not know.
+Arguments parse(int argc, char** argv) {
+    Arguments arguments;
+    for (int k = 1; k < argc; ++k) {
+        const std::string text = argv[k];
+        const auto value = [&] {
+            if (k + 1 >= argc) throw std::runtime_error(text + " needs the name of a file");
+            return std::string(argv[++k]);
+        };
+        if (text == "--json") arguments.json = value();
+        else if (text == "--markdown") arguments.markdown = value();
+        else if (text == "--list") arguments.list = true;
+        else if (text.starts_with("-")) throw std::runtime_error("there is no option " + text + "; there are --json, --markdown, --list");
+        else arguments.filter = text;
+    }
+    return arguments;
+}
+
+std::string processor() {
+    std::ifstream info("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(info, line)) {
+        if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+    }
+    return "unknown processor";
+}
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
+    return text;
+}
+
+std::vector<Setting> settings(const DeviceInfo& device) {
+    std::vector<Setting> all;
+    all.push_back({"date", today()});
+    all.push_back({"machine", processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores"});
+    all.push_back({"volley", std::string(VOLLEY_VERSION) + ", " + device.driver + ", " + std::to_string(device.subgroup_size) + " lanes"});
+    all.push_back({"plain-c++", std::string(
+#if defined(__clang__)
+                                    "clang "
+#else
+                                    "g++ "
+#endif
+                                    __VERSION__) +
+                                    " -O3 -march=native (n-body: -ffast-math too), one thread a core"});
+    all.push_back({"pocl", pocl() != nullptr ? pocl()->version() : std::string(missing_pocl())});
+    return all;
+}
+
+/// Whether all that were selected ran.
+bool run(const Arguments& arguments) {
+    const Context context = make_context({.devices = {"cpu:0"}});
+    const auto scope = context.use();
+    const DeviceInfo device = context.devices().front();
+    Report report;
+    report.set_settings(settings(device));
+    report.print_settings();
+    bool good = true;
+    for (const Bench& bench : benches()) {
+        if (bench.name.find(arguments.filter) == std::string_view::npos) continue;
+        report.begin(bench.name, device.backend, device.id());
+        try {
+            bench.run(report);
+        } catch (const std::exception& error) {
+            std::printf("%-34s failed: %s\n", std::string(bench.name).c_str(), error.what());
+            good = false;
+        }
+    }
+    if (good && report.rows().empty()) throw std::runtime_error("no benchmark's name contains '" + arguments.filter + "'");
+    if (!arguments.json.empty()) report.write_json(arguments.json);
+    if (!arguments.markdown.empty()) report.write_markdown(arguments.markdown);
+    return good;
+}
+
+}  // namespace
+}  // namespace volley::bench
+
+int main(int argc, char** argv) {
+    const auto began = std::chrono::steady_clock::now();
+    using namespace volley::bench;
+    if (argc == 3 && std::string_view(argv[1]) == "--child") return be_child(argv[2], began);
+    try {
+        const Arguments arguments = parse(argc, argv);
+        if (arguments.list) {
+            for (const Bench& bench : benches()) std::printf("%s\n", std::string(bench.name).c_str());
+            return 0;
+        }
+        // PoCL's cache starts empty and ends with the run, whatever the user's holds.
+        const TemporaryDirectory cache;
+        ::setenv("POCL_CACHE_DIR", cache.path().c_str(), 1);
+        return run(arguments) ? 0 : 1;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "volley_bench: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,96 @@
+// As much of OpenCL as the peers need, for PoCL's CPU device. Without OpenCL's headers or PoCL, pocl() is null and
+// missing_pocl() says which package would bring it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+struct _cl_context;
+struct _cl_command_queue;
+struct _cl_device_id;
+struct _cl_kernel;
+struct _cl_mem;
+struct _cl_program;
+
+namespace volley::bench {
+
+/// A handle that is released with its owner.
+template <class T>
+class ClHandle {
+public:
+    ClHandle() = default;
+    ClHandle(T* handle, void (*release)(T*)) : handle_(handle), release_(release) {}
+    ~ClHandle() {
+        if (handle_ != nullptr) release_(handle_);
+    }
+    ClHandle(ClHandle&& other) noexcept : handle_(other.handle_), release_(other.release_) { other.handle_ = nullptr; }
+    ClHandle& operator=(ClHandle&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        std::swap(release_, other.release_);
+        return *this;
+    }
+    [[nodiscard]] T* get() const noexcept { return handle_; }
+
+private:
+    T* handle_ = nullptr;
+    void (*release_)(T*) = nullptr;
+};
+
+using ClBuffer = ClHandle<_cl_mem>;
+using ClProgram = ClHandle<_cl_program>;
+
+class ClKernel {
+public:
+    /// Sets all arguments: buffers and plain values.
+    template <class... A>
+    void bind(const A&... arguments) {
+        unsigned number = 0;
+        (set(number++, arguments), ...);
+    }
+    [[nodiscard]] _cl_kernel* get() const noexcept { return kernel_.get(); }
+
+private:
+    friend class ClDevice;
+    void set(unsigned number, const ClBuffer& buffer);
+    void set_bytes(unsigned number, std::size_t size, const void* value);
+    template <class T>
+    void set(unsigned number, const T& value) {
+        set_bytes(number, sizeof value, &value);
+    }
+    ClProgram program_;
+    ClHandle<_cl_kernel> kernel_;
+};
+
+class ClDevice {
+public:
+    explicit ClDevice(_cl_device_id* device);
+    ~ClDevice();
+    ClDevice(const ClDevice&) = delete;
+    ClDevice& operator=(const ClDevice&) = delete;
+
+    /// "pocl 3.1 ..."
+    [[nodiscard]] std::string version() const;
+    /// Uses the host's memory, which must outlive it.
+    [[nodiscard]] ClBuffer wrap(void* memory, std::size_t bytes);
+    [[nodiscard]] ClProgram build(const std::string& source, const std::string& options = "");
+    [[nodiscard]] ClKernel kernel(const std::string& source, const std::string& name, const std::string& options = "");
+    /// A local size of 0 leaves the choice to the driver.
+    void enqueue(const ClKernel& kernel, std::size_t global, std::size_t local);
+    void finish();
+    void run(const ClKernel& kernel, std::size_t global, std::size_t local) {
+        enqueue(kernel, global, local);
+        finish();
+    }
+
+private:
+    _cl_device_id* device_;
+    _cl_context* context_ = nullptr;
+    _cl_command_queue* queue_ = nullptr;
+};
+
+/// PoCL's device, opened at the first call; null where there is none.
+[[nodiscard]] ClDevice* pocl();
+[[nodiscard]] std::string_view missing_pocl();
+
+}  // namespace volley::bench

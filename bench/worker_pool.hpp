@@ -1,0 +1,57 @@
+// The threads of the plain C++ peers: as many as cores, kept alive, awake for a while after work, so that no peer pays
+// for starting threads. The caller is one of them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace volley::bench {
+
+class WorkerPool {
+public:
+    WorkerPool();
+    ~WorkerPool();
+    WorkerPool(const WorkerPool&) = delete;
+    WorkerPool& operator=(const WorkerPool&) = delete;
+
+    [[nodiscard]] std::size_t threads() const noexcept { return workers_.size() + 1; }
+
+    /// f(begin, end) for pieces of `grain` of the numbers 0 to n; whoever is free takes the next. Returns when all are done.
+    template <class F>
+    void for_each(std::size_t n, std::size_t grain, const F& f) {
+        run({n, grain, [](const void* body, std::size_t begin, std::size_t end) {
+                 (*static_cast<const F*>(body))(begin, end);
+             }, &f});
+    }
+    /// One equal piece for each thread.
+    template <class F>
+    void split(std::size_t n, const F& f) {
+        for_each(n, (n + threads() - 1) / threads(), f);
+    }
+
+private:
+    struct Job {
+        std::size_t size = 0;
+        std::size_t grain = 1;
+        void (*call)(const void*, std::size_t, std::size_t) = nullptr;
+        const void* body = nullptr;
+    };
+    void run(const Job& job);
+    void take_pieces();
+    void work();
+
+    Job job_;
+    alignas(64) std::atomic<std::uint64_t> epoch_{0};
+    alignas(64) std::atomic<std::size_t> next_{0};
+    alignas(64) std::atomic<std::size_t> busy_{0};
+    std::atomic<bool> stop_{false};
+    std::vector<std::thread> workers_;
+};
+
+/// The one that all peers share.
+[[nodiscard]] WorkerPool& workers();
+
+}  // namespace volley::bench
