@@ -4,7 +4,6 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "ir/verifier.hpp"
-#include "lang/narrow_loads.hpp"
 
 #include <atomic>
 #include <cxxabi.h>
@@ -214,7 +213,6 @@ ir::Function Tracer::finish() {
         fail(poison_what_.empty() ? "a body was left before its end" : poison_what_,
              "use $break, $continue or $return: those of C++ end the tracing of a body, not the kernel's own flow");
     }
-    narrow_loads(fn_);
     ir::verify(fn_);
     return std::move(fn_);
 }

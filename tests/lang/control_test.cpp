@@ -83,26 +83,21 @@ TEST(Control, ForWithAStep) {
 }
 
 TEST(Control, TheConditionOfWhileIsInTheLoop) {
-    EXPECT_EQ(body_of([](Buff<i32>) {
-                  Var<i32> x = 3;
-                  $while (x > 0) { x -= 1; }
+    EXPECT_EQ(body_of([](Const<bool> c) {
+                  Var<bool> more = c;
+                  $while (more) { more = !c; }
               }),
-              "  %0 = buffer i32 \"arg0\"\n"
-              "  %1 = const 3 : i32\n"
-              "  %2 = var i32\n"
-              "  store %2, %1\n"
+              "  %0 = param bool \"arg0\"\n"
+              "  %1 = var bool\n"
+              "  store %1, %0\n"
               "  loop {\n"
-              "    %3 = const 0 : i32\n"
-              "    %4 = load %2 : i32\n"
-              "    %5 = gt %4, %3 : bool\n"
-              "    %6 = not %5 : bool\n"
-              "    if %6 {\n"
+              "    %2 = load %1 : bool\n"
+              "    %3 = not %2 : bool\n"
+              "    if %3 {\n"
               "      break\n"
               "    }\n"
-              "    %7 = const 1 : i32\n"
-              "    %8 = load %2 : i32\n"
-              "    %9 = sub %8, %7 : i32\n"
-              "    store %2, %9\n"
+              "    %4 = not %0 : bool\n"
+              "    store %1, %4\n"
               "  }\n");
 }
 

@@ -45,8 +45,8 @@ TEST(EliminateDead, DropsOverwrittenStores) {
     EXPECT_EQ(left("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nstore %v, %i\n%x = load %v : u32\nstore %a[0], %x"),
               "%3 = var u32\nstore %3, %1\n%4 = load %3 : u32\nstore %0[0], %4\n");
     // On one way only.
-    EXPECT_EQ(count(cleaned(("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nif %b {\n"
-                                                     "store %v, %i\n}\n%x = load %v : u32\nstore %a[0], %x")),
+    EXPECT_EQ(count(cleaned("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nif %b {\n"
+                                                     "store %v, %i\n}\n%x = load %v : u32\nstore %a[0], %x"),
                     Op::Store),
               3u);
 }
@@ -57,19 +57,19 @@ TEST(EliminateDead, AStoreBehindTheLastLoadIsDead) {
 }
 
 TEST(EliminateDead, AStoreThatTheNextIterationReadsStays) {
-    const ir::Function fn = cleaned((R"(%v = var u32
+    const ir::Function fn = cleaned(R"(%v = var u32
 %one = const 1 : u32
 %k = for %one, %i, %one : u32 {
   %x = load %v : u32
   store %a[%k], %x
   %y = add %x, %k : u32
   store %v, %y
-})"));
+})");
     EXPECT_EQ(count(fn, Op::Store), 2u);
 }
 
 TEST(EliminateDead, AStoreBeforeABreakStays) {
-    const ir::Function fn = cleaned((R"(%v = var u32
+    const ir::Function fn = cleaned(R"(%v = var u32
 %one = const 1 : u32
 loop {
   store %v, %one
@@ -82,7 +82,7 @@ loop {
   }
 }
 %x = load %v : u32
-store %a[0], %x)"));
+store %a[0], %x)");
     EXPECT_EQ(count(fn, Op::Store), 3u);
 }
 
@@ -115,8 +115,8 @@ TEST(EliminateDead, DropsWhatFollowsIfsThatAlwaysJump) {
 TEST(EliminateDead, DropsSharedArraysThatNothingReads) {
     EXPECT_EQ(left("%t = shared array<u32, 4>\nstore %t[0], %i"), "");
     EXPECT_EQ(left("%t = shared array<u32, 4>\n%o = atomic_add %t[0], %i : u32"), "");
-    const ir::Function fn = cleaned(("%t = shared array<u32, 4>\nstore %t[0], %i\n"
-                                                             "%o = atomic_add %t[0], %i : u32\nstore %a[0], %o"));
+    const ir::Function fn = cleaned("%t = shared array<u32, 4>\nstore %t[0], %i\n"
+                                                             "%o = atomic_add %t[0], %i : u32\nstore %a[0], %o");
     EXPECT_EQ(count(fn, Op::Store), 2u);
 }
 

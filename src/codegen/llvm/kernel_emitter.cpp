@@ -121,9 +121,9 @@ void KernelEmitter::emit(const char* name) {
     attribute("stackrealign", "");
     enum_attribute("alignstack", 64);
     if (c.isa.avx512) {
-        const char* bits = c.W >= 16 ? "512" : "256";
-        attribute("prefer-vector-width", bits);
-        attribute("min-legal-vector-width", bits);
+        // Also decides how vectors are passed to library functions.
+        attribute("prefer-vector-width", "512");
+        attribute("min-legal-vector-width", "512");
     }
     c.entry = c.block("entry");
     const Block start = c.block("start");

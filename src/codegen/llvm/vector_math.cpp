@@ -248,15 +248,26 @@ Val log_f32(CodeBuilder& c, Op op, Val x) {
     return c.select(c.fcmp(LLVMRealOEQ, x, c.zero(t)), c.cf(t, -infinity), r);
 }
 
-// SLEEF squares the argument of these; where that overflows they are ln(2 |x|).
-Val inverse_hyperbolic(CodeBuilder& c, Op op, ScalarType type, Val x) {
+// SLEEF's functions whose range ends before the type's does: what to compute beyond.
+Val call_with_wide_range(CodeBuilder& c, Op op, ScalarType type, Val x) {
     const Type t = c.L.TypeOf(x);
+    const bool f32 = type == ScalarType::F32;
     const Val magnitude = fabs(c, x);
-    const Val large = c.fcmp(LLVMRealOGT, op == Op::Asinh ? magnitude : x, c.cf(t, type == ScalarType::F32 ? 1e18 : 1e150));
+    const bool hyperbolic = op == Op::Sinh || op == Op::Cosh;
+    const double limit = hyperbolic ? (f32 ? 88.0 : 709.0) : op == Op::Log1p ? (f32 ? 1e37 : 1e300) : (f32 ? 1e18 : 1e150);
+    const bool odd = op == Op::Asinh || op == Op::Sinh;
+    const Val large = c.fcmp(LLVMRealOGT, odd || op == Op::Cosh ? magnitude : x, c.cf(t, limit));
     return patch(c, large, call_library(c, op, type, x, nullptr), [&] {
-        const Val log = vector_math(c, Op::Log, type, magnitude, nullptr);
-        const Val sum = c.fadd(log, c.cf(t, 0.693147180559945309417));
-        return op == Op::Asinh ? c.intrinsic("llvm.copysign", {t}, {sum, x}) : sum;
+        Val r = nullptr;
+        if (hyperbolic) {
+            // e^x / 2 in two factors, which do not overflow before the product does.
+            const Val root = vector_math(c, Op::Exp, type, c.fmul(magnitude, c.cf(t, 0.5)), nullptr);
+            r = c.fmul(c.fmul(root, c.cf(t, 0.5)), root);
+        } else {
+            r = vector_math(c, Op::Log, type, magnitude, nullptr);
+            if (op != Op::Log1p) r = c.fadd(r, c.cf(t, 0.693147180559945309417));  // ln(2 x)
+        }
+        return odd ? c.intrinsic("llvm.copysign", {t}, {r, x}) : r;
     });
 }
 
@@ -342,8 +353,11 @@ Val vector_math(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
         case Op::Exp2: return f32 ? exp_f32(c, op, x) : call_library(c, op, type, x, y);
         case Op::Log:
         case Op::Log2: return f32 ? log_f32(c, op, x) : call_library(c, op, type, x, y);
+        case Op::Sinh:
+        case Op::Cosh:
         case Op::Asinh:
-        case Op::Acosh: return inverse_hyperbolic(c, op, type, x);
+        case Op::Acosh:
+        case Op::Log1p: return c.is_vector(x) ? call_with_wide_range(c, op, type, x) : call_library(c, op, type, x, y);
         default: return call_library(c, op, type, x, y);
     }
 }
