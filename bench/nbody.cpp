@@ -34,7 +34,7 @@ VOLLEY_BENCH(nbody, "foundation/nbody_8192") {
         $for (j, 0u, static_cast<unsigned>(count)) {
             auto other = bodies[j];
             auto dx = other.x - x, dy = other.y - y, dz = other.z - z;
-            auto inverse = rsqrt(dx * dx + dy * dy + dz * dz + softening);
+            auto inverse = rsqrt(softening + dx * dx + dy * dy + dz * dz);
             auto force = other.w * inverse * inverse * inverse;
             ax += force * dx;
             ay += force * dy;

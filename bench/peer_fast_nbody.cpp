@@ -19,7 +19,7 @@ void accelerate(const Bodies& bodies, float softening, std::size_t begin, std::s
             const float dx = x[j] - x[i];
             const float dy = y[j] - y[i];
             const float dz = z[j] - z[i];
-            const float inverse = 1.0F / std::sqrt(dx * dx + dy * dy + dz * dz + softening);
+            const float inverse = 1.0F / std::sqrt(softening + dx * dx + dy * dy + dz * dz);
             const float force = mass[j] * inverse * inverse * inverse;
             ax += force * dx;
             ay += force * dy;

@@ -1,4 +1,5 @@
-// Lesson 1: the smallest program. A kernel is a lambda; calling it runs it once for each element of the buffer.
+// Lesson 1: the smallest program. A kernel is a lambda; calling it runs it once for each element of the
+// buffer.
 #include <volley/volley.hpp>
 
 #include <cstdio>

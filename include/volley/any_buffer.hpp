@@ -26,13 +26,14 @@ struct BufferOptions {
     std::string name = {};  ///< for messages; empty: "buffer 12"
 };
 
-/// A handle to elements in a storage, which has one replica for each queue of its context. Copies are the same buffer. Nothing is
-/// allocated until it is written to or launched with. A default-constructed one names no storage; using it is an error.
-/// Two threads may use one buffer; whose write comes last is up to them.
+/// A handle to elements in a storage, which has one replica for each queue of its context. Copies are the
+/// same buffer. Nothing is allocated until it is written to or launched with. A default-constructed one names
+/// no storage; using it is an error. Two threads may use one buffer; whose write comes last is up to them.
 class VOLLEY_API AnyBuffer {
 public:
     AnyBuffer() noexcept = default;
-    /// Makes a storage for the current context. Throws ArgumentError for a shape whose bytes overflow, or a void type.
+    /// Makes a storage for the current context. Throws ArgumentError for a shape whose bytes overflow, or a
+    /// void type.
     AnyBuffer(DType dtype, const Shape& shape, BufferOptions options = {});
 
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
@@ -51,13 +52,16 @@ public:
     /// Whether the replica of queue k has memory.
     [[nodiscard]] bool is_allocated(unsigned k) const;
 
-    /// Copies host bytes to all replicas, or to the one of a queue. The host's data can be changed when the call returns; it waits
-    /// only where it must. Throws ArgumentError (SizeMismatch) unless the sizes are equal.
+    /// Copies host bytes to all replicas, or to the one of a queue. The host's data can be changed when the
+    /// call returns; it waits only where it must. Throws ArgumentError (SizeMismatch) unless the sizes are
+    /// equal.
     void write_bytes(std::span<const std::byte> data);
     void write_bytes(std::span<const std::byte> data, const Queue& queue);
-    /// Waits for the last writer of queue k's replica, not for later work, and copies its bytes. Throws MemoryError
-    /// (NotAllocated) when nothing was ever written to it.
+    /// Waits for the last writer of queue k's replica, not for later work, and copies its bytes. Throws
+    /// MemoryError (NotAllocated) when nothing was ever written to it.
     void read_bytes(std::span<std::byte> data, unsigned k) const;
+    /// What read_bytes checks before it waits: that replica k exists and has been written to.
+    void check_readable(unsigned k) const;
     /// Repeats the bytes of one element over all replicas. Does not wait.
     void fill_bytes(std::span<const std::byte> element);
 

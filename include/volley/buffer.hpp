@@ -42,8 +42,9 @@ using element_of = std::remove_cvref_t<decltype(*std::begin(std::declval<const R
 ///     std::vector<int> back = data.read(0);
 template <class T>
 class Buffer : public AnyBuffer {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
-                  "volley: buffers hold plain values: numbers, complex, vec, mat, std::array, VOLLEY_STRUCT structs");
+    static_assert(
+        std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+        "volley: buffers hold plain values: numbers, complex, vec, mat, std::array, VOLLEY_STRUCT structs");
 
 public:
     using value_type = T;
@@ -70,6 +71,7 @@ public:
 
     /// The elements of queue k's replica. Waits for their last writer. See AnyBuffer::read_bytes.
     [[nodiscard]] std::vector<T> read(unsigned k) const {
+        check_readable(k);  // before memory is made for the result
         if constexpr (std::same_as<T, bool>) {
             const auto bytes = std::make_unique<bool[]>(size());
             read_into(std::span<bool>(bytes.get(), size()), k);
@@ -110,7 +112,7 @@ private:
 
 /// A buffer of a range's elements, one-dimensional, with the data in every replica.
 template <class R>
-    requires detail::RangeOf<R, detail::element_of<R>>
+requires detail::RangeOf<R, detail::element_of<R>>
 [[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, BufferOptions options = {}) {
     Buffer<detail::element_of<R>> buffer(std::size(data), std::move(options));
     buffer.write(data);
@@ -124,8 +126,9 @@ template <class T>
 }
 /// The same with another shape of as many elements.
 template <class R>
-    requires detail::RangeOf<R, detail::element_of<R>>
-[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape, BufferOptions options = {}) {
+requires detail::RangeOf<R, detail::element_of<R>>
+[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape,
+                                                      BufferOptions options = {}) {
     Buffer<detail::element_of<R>> buffer(shape, std::move(options));
     buffer.write(data);
     return buffer;

@@ -21,16 +21,19 @@ class ContextOwner;
 using ContextId = Id<struct ContextTag>;
 
 struct ContextOptions {
-    /// `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any case. Empty: VOLLEY_DEVICES, else the
-    /// default device (a GPU if there is one, else the CPU).
+    /// `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any case. Empty:
+    /// VOLLEY_DEVICES, else the default device (a GPU if there is one, else the CPU).
     std::vector<std::string> devices = {};
     unsigned queues_per_device = 1;
-    unsigned cpu_width = 0;          ///< lanes of the CPU backend's vectors; 0: VOLLEY_CPU_WIDTH, else the processor's
-    unsigned cpu_threads = 0;        ///< 0: VOLLEY_CPU_THREADS, else one for each core
-    std::uint64_t memory_limit = 0;  ///< bytes that may be live on a device; 0: VOLLEY_MEMORY_LIMIT, else all of it
+    unsigned cpu_width =
+        0;  ///< lanes of the CPU backend's vectors; 0: VOLLEY_CPU_WIDTH, else the processor's
+    unsigned cpu_threads = 0;  ///< 0: VOLLEY_CPU_THREADS, else one for each core
+    std::uint64_t memory_limit =
+        0;  ///< bytes that may be live on a device; 0: VOLLEY_MEMORY_LIMIT, else all of it
 };
 
-/// Makes a context current in this thread until the end of the scope. Ends in the order of nesting, in its thread.
+/// Makes a context current in this thread until the end of the scope. Ends in the order of nesting, in its
+/// thread.
 class VOLLEY_API ContextScope {
 public:
     explicit ContextScope(std::shared_ptr<runtime::ContextOwner> owner) noexcept;
@@ -43,8 +46,8 @@ private:
     runtime::ContextOwner* former_;
 };
 
-/// A value; copies are the same context. When the last copy ends, it waits for its work and frees its memory; its buffers
-/// are unusable from then on (an error that says so), though safe to destroy.
+/// A value; copies are the same context. When the last copy ends, it waits for its work and frees its memory;
+/// its buffers are unusable from then on (an error that says so), though safe to destroy.
 ///
 ///     auto ctx = make_context({.devices = {"cpu:0"}, .queues_per_device = 2});
 ///     auto scope = ctx.use();
@@ -68,11 +71,12 @@ private:
     std::shared_ptr<runtime::ContextOwner> owner_;
 };
 
-/// Opens devices. Throws DeviceError (UnknownDevice) for a name that no device has, ArgumentError for impossible options.
+/// Opens devices. Throws DeviceError (UnknownDevice) for a name that no device has, ArgumentError for
+/// impossible options.
 [[nodiscard]] VOLLEY_API Context make_context(const ContextOptions& options = {});
 
-/// The context that calls of this thread use: the innermost use(), else the default context, which is made at the first
-/// call that needs one and lives until the process ends.
+/// The context that calls of this thread use: the innermost use(), else the default context, which is made at
+/// the first call that needs one and lives until the process ends.
 [[nodiscard]] VOLLEY_API Context current_context();
 
 /// Waits for all work of the current context.

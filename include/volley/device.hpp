@@ -25,10 +25,10 @@ struct DeviceInfo {
     std::array<std::uint8_t, 16> uuid{};  ///< of the physical device; equal through all backends
 
     // Limits
-    std::uint32_t max_local_size = 0;                 ///< invocations in a workgroup
-    std::array<std::uint32_t, 3> max_local_dims{};    ///< per dimension
-    std::uint64_t max_shared_bytes = 0;               ///< shared memory of a workgroup
-    std::uint64_t memory_bytes = 0;                   ///< total
+    std::uint32_t max_local_size = 0;               ///< invocations in a workgroup
+    std::array<std::uint32_t, 3> max_local_dims{};  ///< per dimension
+    std::uint64_t max_shared_bytes = 0;             ///< shared memory of a workgroup
+    std::uint64_t memory_bytes = 0;                 ///< total
     std::uint32_t subgroup_size = 0;
     std::uint32_t compute_units = 0;  ///< cores of a CPU
     std::uint32_t max_queues = 0;
@@ -45,8 +45,8 @@ struct DeviceInfo {
     [[nodiscard]] VOLLEY_API std::string describe() const;
 };
 
-/// All devices of all backends on this machine, also those that are used only when named. Opens drivers at the first
-/// call; makes no context.
+/// All devices of all backends on this machine, also those that are used only when named. Opens drivers at
+/// the first call; makes no context.
 ///
 ///     for (const DeviceInfo& d : devices()) std::cout << d << '\n';
 [[nodiscard]] VOLLEY_API std::vector<DeviceInfo> devices();

@@ -23,8 +23,8 @@ class VOLLEY_API Event {
 public:
     Event() noexcept = default;
 
-    /// Blocks until the work is done; this thread helps where it can. Rethrows the error of work that failed on the
-    /// same queue before or with it, once.
+    /// Blocks until the work is done; this thread helps where it can. Rethrows the error of work that failed
+    /// on the same queue before or with it, once.
     void wait() const;
     /// Whether the work is done. Never blocks.
     [[nodiscard]] bool ready() const noexcept;
@@ -43,8 +43,8 @@ private:
     [[nodiscard]] bool wait_nanoseconds(std::int64_t timeout) const;
 
     std::shared_ptr<runtime::ContextCore> core_;
-    Part part_;                // the common case: one queue, no allocation
-    std::vector<Part> more_;   // the others
+    Part part_;               // the common case: one queue, no allocation
+    std::vector<Part> more_;  // the others
 };
 
 }  // namespace volley

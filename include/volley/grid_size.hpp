@@ -12,13 +12,13 @@ namespace volley {
 
 namespace detail {
 
-/// One number of a grid size, from any integer type. Values that no grid can have are kept as they are (too big
-/// ones as the biggest) and refused by the launch.
+/// One number of a grid size, from any integer type. Values that no grid can have are kept as they are (too
+/// big ones as the biggest) and refused by the launch.
 class GridExtent {
 public:
     template <std::integral I>
-        requires(!std::same_as<I, bool>)
-    constexpr GridExtent(I value)  // NOLINT(google-explicit-constructor): sizes are written as plain integers
+    requires(!std::same_as<I, bool>) constexpr GridExtent(
+        I value)  // NOLINT(google-explicit-constructor): sizes are written as plain integers
         : value_(std::cmp_greater(value, std::numeric_limits<std::int64_t>::max())
                      ? std::numeric_limits<std::int64_t>::max()
                      : static_cast<std::int64_t>(value)) {}
@@ -34,7 +34,8 @@ private:
 class GridSize {
 public:
     constexpr GridSize() noexcept = default;  ///< not given
-    constexpr GridSize(std::integral auto x) : GridSize({detail::GridExtent(x)}) {}  // NOLINT(google-explicit-constructor)
+    constexpr GridSize(std::integral auto x)
+        : GridSize({detail::GridExtent(x)}) {}  // NOLINT(google-explicit-constructor)
     constexpr GridSize(std::initializer_list<detail::GridExtent> sizes) noexcept
         : rank_(static_cast<std::uint8_t>(sizes.size() < 255 ? sizes.size() : 255)) {
         std::size_t d = 0;
@@ -44,7 +45,9 @@ public:
     }
 
     [[nodiscard]] constexpr int rank() const noexcept { return rank_; }  ///< how many were given; 0: none
-    [[nodiscard]] constexpr std::int64_t operator[](int d) const noexcept { return sizes_[static_cast<std::size_t>(d)]; }
+    [[nodiscard]] constexpr std::int64_t operator[](int d) const noexcept {
+        return sizes_[static_cast<std::size_t>(d)];
+    }
     friend constexpr bool operator==(const GridSize&, const GridSize&) noexcept = default;
 
 private:

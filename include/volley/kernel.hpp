@@ -24,7 +24,8 @@ class KernelCore;
 
 /// Declared with a kernel: `kernel("sum", {.local = {256}}, [](...) {...})`.
 struct KernelOptions {
-    GridSize local = {};  ///< the workgroup size of every launch; not given: each launch's, or the device's choice
+    GridSize local =
+        {};  ///< the workgroup size of every launch; not given: each launch's, or the device's choice
 };
 
 namespace detail {
@@ -36,14 +37,16 @@ public:
     virtual ~KernelBody();
     KernelBody(const KernelBody&) = delete;
     KernelBody& operator=(const KernelBody&) = delete;
-    [[nodiscard]] virtual lang::TracedKernel trace(std::string_view name, const lang::TraceOptions& options) = 0;
+    [[nodiscard]] virtual lang::TracedKernel trace(std::string_view name,
+                                                   const lang::TraceOptions& options) = 0;
 };
 
 template <class F>
 class BodyOf final : public KernelBody {
 public:
     explicit BodyOf(F f) : f_(std::move(f)) {}
-    [[nodiscard]] lang::TracedKernel trace(std::string_view name, const lang::TraceOptions& options) override {
+    [[nodiscard]] lang::TracedKernel trace(std::string_view name,
+                                           const lang::TraceOptions& options) override {
         return lang::trace_kernel(name, f_, options);
     }
 
@@ -65,29 +68,34 @@ struct LaunchConfig {
     std::optional<Queue> queue;
 };
 
-[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_kernel(std::string_view name, const KernelOptions& options,
+[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_kernel(std::string_view name,
+                                                                          const KernelOptions& options,
                                                                           std::unique_ptr<KernelBody> body);
-VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config, const BoundArgument* arguments,
-                        std::size_t count);
+VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config,
+                        const BoundArgument* arguments, std::size_t count);
 [[nodiscard]] VOLLEY_API lang::TracedKernel traced(runtime::KernelCore& kernel);
 [[nodiscard]] VOLLEY_API std::string device_code(runtime::KernelCore& kernel, const LaunchConfig& config);
 [[nodiscard]] VOLLEY_API std::string_view kernel_name(const runtime::KernelCore& kernel) noexcept;
-[[noreturn]] VOLLEY_API void fail_argument_range(const runtime::KernelCore& kernel, std::size_t number, std::string_view type);
-[[noreturn]] VOLLEY_API void fail_argument_type(const runtime::KernelCore& kernel, std::size_t number, DType wanted,
-                                                DType given);
+[[noreturn]] VOLLEY_API void fail_argument_range(const runtime::KernelCore& kernel, std::size_t number,
+                                                 std::string_view type);
+[[noreturn]] VOLLEY_API void fail_argument_type(const runtime::KernelCore& kernel, std::size_t number,
+                                                DType wanted, DType given);
 
-/// Whether a host value of type A may stand for a parameter of type T: integers for integers (checked when called) and
-/// for floats, floats for floats that are no smaller, everything for its own type.
+/// Whether a host value of type A may stand for a parameter of type T: integers for integers (checked when
+/// called) and for floats, floats for floats that are no smaller, everything for its own type.
 template <class T, class A>
 [[nodiscard]] consteval bool accepts_value() {
-    if constexpr (std::is_same_v<T, A>) return true;
-    else if constexpr (lang::is_complex<T>) {
-        if constexpr (lang::is_complex<A>) return false;
-        else return accepts_value<typename T::value_type, A>();
-    } else if constexpr (!lang::HostNumber<T>) return std::is_convertible_v<A, T>;
-    else if constexpr (std::is_same_v<T, bool> || std::is_same_v<A, bool> || !lang::HostNumber<A>) return false;
-    else if constexpr (std::is_integral_v<A>) return true;
-    else return !std::is_integral_v<T> && sizeof(A) <= sizeof(T);
+    if constexpr (std::is_same_v<T, A>) {
+        return true;
+    } else if constexpr (lang::is_complex<T>) {
+        return !lang::is_complex<A> && accepts_value<typename T::value_type, A>();
+    } else if constexpr (!lang::HostNumber<T>) {
+        return std::is_convertible_v<A, T>;
+    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<A, bool> || !lang::HostNumber<A>) {
+        return false;
+    } else {
+        return std::is_integral_v<A> || (!std::is_integral_v<T> && sizeof(A) <= sizeof(T));
+    }
 }
 
 template <class A>
@@ -98,28 +106,36 @@ template <class T, class A>
     return std::is_same_v<A, AnyBuffer> || std::is_base_of_v<Buffer<T>, A>;
 }
 
-/// Fails to compile, in the compiler's words about CheckArgument<number, parameter, given>, when they do not fit.
+/// Fails to compile, in the compiler's words about CheckArgument<number, parameter, given>, when they do not
+/// fit.
 template <std::size_t Number, class Parameter, class Given>
 struct CheckArgument {
     using Traits = lang::ParamTraits<Parameter>;
     using Element = typename Traits::element;
     static constexpr bool buffer = Traits::kind == lang::ParameterKind::Buffer;
     static constexpr bool given_buffer = is_buffer<Given>;
-    static_assert(!buffer || given_buffer,
-                  "volley: this argument must be a Buffer: see CheckArgument<number, parameter, what was given>");
+    static_assert(
+        !buffer || given_buffer,
+        "volley: this argument must be a Buffer: see CheckArgument<number, parameter, what was given>");
     static_assert(buffer || !given_buffer,
-                  "volley: this argument must be a value, not a Buffer: see CheckArgument<number, parameter, what was given>");
+                  "volley: this argument must be a value, not a Buffer: see CheckArgument<number, parameter, "
+                  "what was given>");
     static constexpr bool fits() {
-        if constexpr (buffer != given_buffer) return true;  // said above
-        else if constexpr (buffer) return accepts_buffer<Element, Given>();
-        else return accepts_value<Element, Given>();
+        if constexpr (buffer != given_buffer) {
+            return true;  // said above
+        } else if constexpr (buffer) {
+            return accepts_buffer<Element, Given>();
+        } else {
+            return accepts_value<Element, Given>();
+        }
     }
     static_assert(fits() || !buffer,
-                  "volley: this buffer has another element type than the kernel's parameter: see CheckArgument<number, "
-                  "parameter, what was given>");
-    static_assert(fits() || buffer,
-                  "volley: a value of this type cannot be given for this parameter; cast it, or declare the parameter with its "
-                  "type: see CheckArgument<number, parameter, what was given>");
+                  "volley: this buffer has another element type than the kernel's parameter: "
+                  "see CheckArgument<number, parameter, what was given>");
+    static_assert(
+        fits() || buffer,
+        "volley: a value of this type cannot be given for this parameter; cast it, or declare the parameter "
+        "with its type: see CheckArgument<number, parameter, what was given>");
     static constexpr bool ok = buffer == given_buffer && fits();
 };
 
@@ -130,9 +146,11 @@ class ValueArgument {
 
 public:
     template <class A>
-    ValueArgument(const runtime::KernelCore& kernel, std::size_t number, const A& given) : value_(convert(given)) {
+    ValueArgument(const runtime::KernelCore& kernel, std::size_t number, const A& given)
+        : value_(convert(given)) {
         if constexpr (std::is_integral_v<T> && std::is_integral_v<A> && !std::is_same_v<T, A>) {
-            if (!std::in_range<T>(given)) fail_argument_range(kernel, number, name_of(lang::scalar_type<T>()));
+            if (!std::in_range<T>(given))
+                fail_argument_range(kernel, number, name_of(lang::scalar_type<T>()));
         }
     }
     [[nodiscard]] BoundArgument bound() const noexcept { return {nullptr, &value_}; }
@@ -140,8 +158,11 @@ public:
 private:
     template <class A>
     static T convert(const A& given) {
-        if constexpr (lang::is_complex<T> && !lang::is_complex<A>) return T(static_cast<typename T::value_type>(given));
-        else return static_cast<T>(given);
+        if constexpr (lang::is_complex<T> && !lang::is_complex<A>) {
+            return T(static_cast<typename T::value_type>(given));
+        } else {
+            return static_cast<T>(given);
+        }
     }
     T value_;
 };
@@ -154,7 +175,8 @@ public:
     template <class A>
     BufferArgument(const runtime::KernelCore& kernel, std::size_t number, const A& given) : buffer_(&given) {
         if constexpr (std::is_same_v<A, AnyBuffer>) {
-            if (given.dtype() != dtype_of<T>()) fail_argument_type(kernel, number, dtype_of<T>(), given.dtype());
+            if (given.dtype() != dtype_of<T>())
+                fail_argument_type(kernel, number, dtype_of<T>(), given.dtype());
         }
     }
     [[nodiscard]] BoundArgument bound() const noexcept { return {buffer_, nullptr}; }
@@ -169,22 +191,24 @@ using HeldArgument = std::conditional_t<lang::ParamTraits<Parameter>::kind == la
 
 }  // namespace detail
 
-/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). A cheap value: copies share what was traced and compiled. It is traced
-/// at its first launch, and compiled for each device when it first runs there (milliseconds); a later launch costs a few hundred
-/// nanoseconds and returns before the work is done. Thread-safe.
+/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). A cheap value: copies share what was traced and
+/// compiled. It is traced at its first launch, and compiled for each device when it first runs there
+/// (milliseconds); a later launch costs a few hundred nanoseconds and returns before the work is done.
+/// Thread-safe.
 ///
 ///     scale(buf, 2.0f);                             // one invocation per element of the first buffer
 ///     scale.over({640, 480}).on(queue(1))(buf, 2.0f);
 template <class... P>
 class Kernel {
 public:
-    /// Runs it, on one queue or on all queues of the current context. Throws LaunchError for sizes or arguments that no
-    /// launch can have, before anything runs; TraceError and CompileError at the first launch. Whatever is thrown, the
-    /// context goes on working.
+    /// Runs it, on one queue or on all queues of the current context. Throws LaunchError for sizes or
+    /// arguments that no launch can have, before anything runs; TraceError and CompileError at the first
+    /// launch. Whatever is thrown, the context goes on working.
     template <class... A>
     Event operator()(const A&... arguments) const {
-        static_assert(sizeof...(A) == sizeof...(P),
-                      "volley: wrong number of arguments: a kernel takes one for each parameter of its lambda");
+        static_assert(
+            sizeof...(A) == sizeof...(P),
+            "volley: wrong number of arguments: a kernel takes one for each parameter of its lambda");
         if constexpr (sizeof...(A) == sizeof...(P)) {
             return check_and_run(std::index_sequence_for<P...>{}, arguments...);
         } else {
@@ -247,8 +271,9 @@ struct KernelFor<lang::ParamList<P...>> {
 
 }  // namespace detail
 
-/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>. Costs nothing yet: the lambda
-/// is kept, and called once, when the kernel is first launched. The name is for messages and profiles.
+/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>. Costs nothing
+/// yet: the lambda is kept, and called once, when the kernel is first launched. The name is for messages and
+/// profiles.
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();

@@ -12,8 +12,8 @@ namespace runtime {
 class ContextCore;
 }
 
-/// One queue of a context. A cheap value that does not keep the context open. Queues are numbered through the context:
-/// all of the first device, then all of the second, and so on.
+/// One queue of a context. A cheap value that does not keep the context open. Queues are numbered through the
+/// context: all of the first device, then all of the second, and so on.
 class VOLLEY_API Queue {
 public:
     /// Its number in its context.
@@ -27,7 +27,8 @@ public:
 
 private:
     friend class runtime::ContextCore;
-    Queue(std::shared_ptr<runtime::ContextCore> core, unsigned index) : core_(std::move(core)), index_(index) {}
+    Queue(std::shared_ptr<runtime::ContextCore> core, unsigned index)
+        : core_(std::move(core)), index_(index) {}
 
     std::shared_ptr<runtime::ContextCore> core_;
     unsigned index_ = 0;

@@ -88,7 +88,8 @@ NodeId Expand::complex_fn(Fn fn, Nodes args) {
             const NodeId power = complex_fn(Fn::Exp, exponent);
             const NodeId zero = number(part_type, 0);
             const NodeId base_is_zero = complex_equal(Op::Eq, base[0], zero);
-            const NodeId of_zero = select(complex_equal_zero(w), widen(number(part_type, 1), t), widen(zero, t));
+            const NodeId of_zero =
+                select(complex_equal_zero(w), widen(number(part_type, 1), t), widen(zero, t));
             return select(base_is_zero, of_zero, power);
         }
     }

@@ -22,9 +22,10 @@ Scope::~Scope() {
     if (t == nullptr || t->serial() != trace_) return;
     t->unwind(depth_);
     try {
-        t->poison(at_, cat("the body of a ", name_, " was left by ",
-                           std::uncaught_exceptions() > exceptions_ ? "an exception"
-                                                                    : "a break, continue, return or goto of C++"));
+        t->poison(at_,
+                  cat("the body of a ", name_, " was left by ",
+                      std::uncaught_exceptions() > exceptions_ ? "an exception"
+                                                               : "a break, continue, return or goto of C++"));
     } catch (...) {
         t->poison(at_, {});
     }
@@ -105,7 +106,8 @@ void ForLoop::close() {
 void jump(ir::Op op, Site at) {
     Tracer& t = Tracer::current(at);
     if (op != ir::Op::Return && !t.in_loop()) {
-        t.fail(cat("$", ir::mnemonic(op), " stands outside of a loop"), "use it in the body of a $for or $while");
+        t.fail(cat("$", ir::mnemonic(op), " stands outside of a loop"),
+               "use it in the body of a $for or $while");
     }
     t.builder().jump(op);
 }

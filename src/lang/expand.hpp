@@ -1,5 +1,5 @@
-// What the operations that are made of several others are written with: nodes of the current trace, with shapes
-// evened out.
+// What the operations that are made of several others are written with: nodes of the current trace, with
+// shapes evened out.
 #pragma once
 
 #include "lang/tracer.hpp"

@@ -28,7 +28,8 @@ private:
 };
 
 // The determinant of the submatrix of the given columns and rows.
-NodeId minor(Expand& x, const Components& m, std::span<const unsigned> columns, std::span<const unsigned> rows) {
+NodeId minor(Expand& x, const Components& m, std::span<const unsigned> columns,
+             std::span<const unsigned> rows) {
     if (columns.size() == 1) return m(columns[0], rows[0]);
     if (columns.size() == 2) {
         return x.sub(x.mul(m(columns[0], rows[0]), m(columns[1], rows[1])),

@@ -22,9 +22,7 @@ std::vector<ir::NodeId> address(Tracer& t, Ref place) {
     return operands;
 }
 
-bool is_root(Tracer& t, Ref ref) {
-    return ir::form(t.function()[ref.node()].op) == ir::Form::Root;
-}
+bool is_root(Tracer& t, Ref ref) { return ir::form(t.function()[ref.node()].op) == ir::Form::Root; }
 
 void check_index(Tracer& t, DType at, ir::NodeId index) {
     if (at.is_struct() || at.is_scalar()) return;  // the IR's typing says what is wrong with it
@@ -76,7 +74,8 @@ Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank, S
     Tracer& t = Tracer::current(at);
     DType type = element;
     for (unsigned k = rank; k-- > 0;) {
-        if (extents[k] == 0) t.fail("a shared array has an extent of zero", "give each dimension at least one element");
+        if (extents[k] == 0)
+            t.fail("a shared array has an extent of zero", "give each dimension at least one element");
         if (extents[k] > (std::uint64_t{1} << 40) / type.size()) {
             t.fail("a shared array is too large", "shared memory is some tens of KiB: use a buffer");
         }
@@ -120,11 +119,13 @@ Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, Site at) {
     Tracer& t = Tracer::current(at);
     if (place.kind() != Ref::Kind::Place) {
         static_cast<void>(t.read(place));
-        t.fail("an atomic operation was used on a value", "atomics act on elements of buffers and shared arrays");
+        t.fail("an atomic operation was used on a value",
+               "atomics act on elements of buffers and shared arrays");
     }
     const std::vector<ir::NodeId> target = address(t, place);
     if (t.function()[target[0]].op == ir::Op::Var) {
-        t.fail("an atomic operation was used on a variable", "variables belong to one invocation: assign to them");
+        t.fail("an atomic operation was used on a variable",
+               "variables belong to one invocation: assign to them");
     }
     std::vector<ir::NodeId> operands = {target[0]};
     for (const Ref value : values) operands.push_back(t.read(value));
@@ -141,9 +142,10 @@ Ref buffer_size(Ref buffer, ScalarType type, Site at) {
 }
 
 void fail_partial(unsigned given, unsigned rank) {
-    Tracer::current().fail(cat("a shared array of ", rank, rank == 1 ? " dimension" : " dimensions", " was indexed ",
-                               given, given == 1 ? " time" : " times"),
-                           "give one index for each dimension; parts of an element are reached by tile(y, x)[k]");
+    Tracer::current().fail(
+        cat("a shared array of ", rank, rank == 1 ? " dimension" : " dimensions", " was indexed ", given,
+            given == 1 ? " time" : " times"),
+        "give one index for each dimension; parts of an element are reached by tile(y, x)[k]");
 }
 
 Ref declare_buffer(DType element, bool read_only) {
@@ -159,10 +161,12 @@ Ref declare_parameter(DType type, bool dynamic) {
     return t.wrap(t.builder().param(type, name, kind));
 }
 
-DType struct_type(const char* name, const FieldInfo* fields, std::size_t count, std::size_t size, std::size_t align) {
+DType struct_type(const char* name, const FieldInfo* fields, std::size_t count, std::size_t size,
+                  std::size_t align) {
     std::vector<StructField> list;
     list.reserve(count);
-    for (std::size_t k = 0; k < count; ++k) list.push_back({fields[k].name, fields[k].type, fields[k].offset});
+    for (std::size_t k = 0; k < count; ++k)
+        list.push_back({fields[k].name, fields[k].type, fields[k].offset});
     return DType::structure(name, list, size, align);
 }
 

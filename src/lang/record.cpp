@@ -1,4 +1,5 @@
-// Recording single operations: constants, arithmetic, conversions and composites. See <volley/lang/record.hpp>.
+// Recording single operations: constants, arithmetic, conversions and composites. See
+// <volley/lang/record.hpp>.
 #include "core/text.hpp"
 #include "lang/expand.hpp"
 
@@ -122,7 +123,8 @@ Ref emit(ir::Op op, std::initializer_list<Ref> operands, Site at) {
     for (const Ref ref : operands) nodes.push_back(t.read(ref));
 
     Expand x(t);
-    if (nodes.size() == 2 && needs_expansion(op, x, nodes)) return t.wrap(expanded(x, op, nodes[0], nodes[1]));
+    if (nodes.size() == 2 && needs_expansion(op, x, nodes))
+        return t.wrap(expanded(x, op, nodes[0], nodes[1]));
     if (op == ir::Op::Select) {
         std::vector<ir::NodeId> choices(nodes.begin() + 1, nodes.end());
         x.even_out(choices);

@@ -5,7 +5,8 @@
 
 namespace volley::lang {
 
-TracedKernel::TracedKernel(std::shared_ptr<const ir::Function> function) noexcept : function_(std::move(function)) {}
+TracedKernel::TracedKernel(std::shared_ptr<const ir::Function> function) noexcept
+    : function_(std::move(function)) {}
 
 std::string_view TracedKernel::name() const noexcept { return function_->name; }
 

@@ -5,8 +5,8 @@
 #include "core/text.hpp"
 #include "ir/verifier.hpp"
 
-#include <atomic>
 #include <cxxabi.h>
+#include <atomic>
 #include <exception>
 #include <new>
 
@@ -15,7 +15,8 @@ namespace {
 
 thread_local Tracer* current_tracer = nullptr;
 
-// Zero is no trace. 2^32 traces of one process may pass: a stale value would then have to meet its own number.
+// Zero is no trace. 2^32 traces of one process may pass: a stale value would then have to meet its own
+// number.
 std::uint32_t next_serial() noexcept {
     static std::atomic<std::uint32_t> counter{0};
     std::uint32_t serial = 0;
@@ -34,9 +35,9 @@ public:
 };
 
 [[noreturn]] void fail_with_nested(const Tracer& tracer, std::string_view thrown) {
-    std::throw_with_nested(TraceError(cat("the body of the kernel threw an exception while it was traced", thrown),
-                                      tracer.subject(),
-                                      "the body runs on the host to record the kernel: let it not throw"));
+    std::throw_with_nested(
+        TraceError(cat("the body of the kernel threw an exception while it was traced", thrown),
+                   tracer.subject(), "the body runs on the host to record the kernel: let it not throw"));
 }
 
 }  // namespace
@@ -59,8 +60,9 @@ Tracer* Tracer::find() noexcept { return current_tracer; }
 Tracer& Tracer::current(Site at) {
     Tracer* const tracer = current_tracer;
     if (tracer == nullptr) {
-        volley::fail(ErrorCode::TraceError, "an operation of the kernel language was used outside of a kernel",
-                     where(at), "use it in the function that is given to kernel(...), or in one that it calls");
+        volley::fail(ErrorCode::TraceError,
+                     "an operation of the kernel language was used outside of a kernel", where(at),
+                     "use it in the function that is given to kernel(...), or in one that it calls");
     }
     tracer->move_to(at);
     if (tracer->fn_.nodes.size() > tracer->max_operations_) {
@@ -118,7 +120,8 @@ ir::NodeId Tracer::read(Ref ref) {
     check(ref);
     switch (ref.kind()) {
         case Ref::Kind::Partial:
-            fail("a shared array was used with indices missing", "index all its dimensions, as in tile[y][x]");
+            fail("a shared array was used with indices missing",
+                 "index all its dimensions, as in tile[y][x]");
         case Ref::Kind::Var: {
             std::vector<ir::NodeId> path;
             append_steps(ref, path);
@@ -211,7 +214,8 @@ ir::Function Tracer::finish() {
     if (poisoned_) {
         builder_.set_loc(poison_loc_);
         fail(poison_what_.empty() ? "a body was left before its end" : poison_what_,
-             "use $break, $continue or $return: those of C++ end the tracing of a body, not the kernel's own flow");
+             "use $break, $continue or $return: those of C++ end the tracing of a body, not the kernel's own "
+             "flow");
     }
     ir::verify(fn_);
     return std::move(fn_);
@@ -219,8 +223,9 @@ ir::Function Tracer::finish() {
 
 ir::Function trace(std::string_view name, void (*body)(void*), void* context, const TraceOptions& options) {
     if (const Tracer* outer = Tracer::find()) {
-        volley::fail(ErrorCode::TraceError, cat("kernel '", name, "' was made inside of another kernel's body"),
-                     outer->subject(), "make kernels on the host, and call plain functions inside of kernels");
+        volley::fail(ErrorCode::TraceError,
+                     cat("kernel '", name, "' was made inside of another kernel's body"), outer->subject(),
+                     "make kernels on the host, and call plain functions inside of kernels");
     }
     Tracer tracer(name, options);
     {
@@ -244,7 +249,8 @@ ir::Function trace(std::string_view name, void (*body)(void*), void* context, co
 
 bool tracing() noexcept { return current_tracer != nullptr; }
 
-TracedKernel run_trace(std::string_view name, void (*body)(void*), void* context, const TraceOptions& options) {
+TracedKernel run_trace(std::string_view name, void (*body)(void*), void* context,
+                       const TraceOptions& options) {
     return TracedKernel(std::make_shared<const ir::Function>(trace(name, body, context, options)));
 }
 

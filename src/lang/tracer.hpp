@@ -1,8 +1,9 @@
-// The state of one trace: the function being built, where in the user's source it is, and which scopes are open.
+// The state of one trace: the function being built, where in the user's source it is, and which scopes are
+// open.
 //
-// A thread has at most one tracer at a time, found by Tracer::current(). It lives exactly as long as the call of
-// trace(), whatever the body does. Refs carry the tracer's serial number, so that a value that outlives its trace
-// is recognised.
+// A thread has at most one tracer at a time, found by Tracer::current(). It lives exactly as long as the call
+// of trace(), whatever the body does. Refs carry the tracer's serial number, so that a value that outlives
+// its trace is recognised.
 #pragma once
 
 #include "ir/builder.hpp"
@@ -18,8 +19,8 @@ public:
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
-    /// This thread's tracer, its place in the source moved to `at` where that is known. Throws TraceError when there
-    /// is none, and when the kernel has grown beyond its limit.
+    /// This thread's tracer, its place in the source moved to `at` where that is known. Throws TraceError
+    /// when there is none, and when the kernel has grown beyond its limit.
     [[nodiscard]] static Tracer& current(Site at = {});
     [[nodiscard]] static Tracer* find() noexcept;
 
@@ -47,8 +48,8 @@ public:
     /// Takes a load out of the kernel if nothing uses it: the read half of `data[i] = x`.
     void drop_unused(ir::NodeId load);
 
-    // Scopes: the bodies of $if and kin. enter() comes after the builder has opened a region, leave() before it
-    // closes one.
+    // Scopes: the bodies of $if and kin. enter() comes after the builder has opened a region, leave() before
+    // it closes one.
     void enter(bool loop = false);
     void leave();
     void bind_to_scope(ir::NodeId id);  // a loop's index is visible in its body only
@@ -83,9 +84,9 @@ private:
         std::uint32_t number;
         bool in_loop;
     };
-    std::vector<Scope> open_;                 // innermost last
-    std::vector<bool> scope_open_;            // by scope number
-    std::vector<std::uint32_t> scope_of_;     // by node; shorter than the nodes by those of the present scope
+    std::vector<Scope> open_;              // innermost last
+    std::vector<bool> scope_open_;         // by scope number
+    std::vector<std::uint32_t> scope_of_;  // by node; shorter than the nodes by those of the present scope
     std::string poison_what_;
     ir::Loc poison_loc_;
     bool poisoned_ = false;

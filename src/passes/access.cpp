@@ -1,5 +1,5 @@
-// A fixpoint over the region tree. What is known of variables and of how loops are left only gets worse from walk
-// to walk; everything else is computed anew from it, so that the last walk's results are consistent.
+// A fixpoint over the region tree. What is known of variables and of how loops are left only gets worse from
+// walk to walk; everything else is computed anew from it, so that the last walk's results are consistent.
 #include "passes/access.hpp"
 
 #include "passes/rewrite.hpp"
@@ -48,8 +48,8 @@ public:
 private:
     struct Variable {
         bool declared = false;
-        bool starts_as_zero = true;    // some load may come before the first store
-        bool stored = false;           // `value` holds something
+        bool starts_as_zero = true;  // some load may come before the first store
+        bool stored = false;         // `value` holds something
         bool stored_under_mask = false;
         bool hopeless = false;
         std::size_t depth = 0;         // open frames at its declaration
@@ -121,8 +121,9 @@ private:
                 bool bounds = true;
                 for (const NodeId bound : fn_.args(id)) bounds = bounds && uniform(bound);
                 if (!bounds) set(loops_[id].broken);
-                put(id, 0, arithmetic_.index(node.type.scalar(), value(fn_.arg(id, 0)), value(fn_.arg(id, 1)),
-                                             value(fn_.arg(id, 2))));
+                put(id, 0,
+                    arithmetic_.index(node.type.scalar(), value(fn_.arg(id, 0)), value(fn_.arg(id, 1)),
+                                      value(fn_.arg(id, 2))));
                 visit_loop(id);
                 return;
             }
@@ -166,8 +167,8 @@ private:
 
     // --- variables ---
 
-    // Whether lanes that see the variable later may miss a store at this place: they wait at the end of an If or
-    // loop, or for the next iteration. Lanes that left the variable's own region never come back to it.
+    // Whether lanes that see the variable later may miss a store at this place: they wait at the end of an If
+    // or loop, or for the next iteration. Lanes that left the variable's own region never come back to it.
     [[nodiscard]] bool misses_lanes(const Variable& var) const {
         return std::any_of(frames_.begin() + static_cast<std::ptrdiff_t>(var.depth), frames_.end(),
                            [](const Frame& frame) { return frame.partial || frame.continued; });
@@ -213,7 +214,8 @@ private:
     [[nodiscard]] LaneValue load_of(NodeId root, unsigned component) const {
         const Variable& var = variables_[root];
         if (var.hopeless) return varying_value();
-        const bool all = std::all_of(var.value.begin(), var.value.end(), [](const LaneValue& v) { return v.uniform(); });
+        const bool all =
+            std::all_of(var.value.begin(), var.value.end(), [](const LaneValue& v) { return v.uniform(); });
         // A masked store leaves the other lanes alone, lane 0 perhaps among them, from which a base is taken.
         if (!all && var.stored_under_mask && !model_.plain_stores) return varying_value();
         LaneValue v = var.value[component];
@@ -281,7 +283,7 @@ private:
     }
 
     void visit_builtin(NodeId id) {
-        const auto ids = [&](const LaneShape (&shapes)[3], std::uint64_t max) {
+        const auto ids = [&](const LaneShape(&shapes)[3], std::uint64_t max) {
             for (unsigned k = 0; k < 3; ++k) put(id, k, id_value(shapes[k], max));
         };
         const bool one_subgroup = model_.subgroup_is_vector;
@@ -299,7 +301,9 @@ private:
                 return;
             case Op::LocalSize:
                 for (unsigned k = 0; k < 3; ++k) {
-                    put(id, k, fn_.local_size ? constant_value((*fn_.local_size)[k]) : plain_value(ScalarType::U32, true));
+                    put(id, k,
+                        fn_.local_size ? constant_value((*fn_.local_size)[k])
+                                       : plain_value(ScalarType::U32, true));
                 }
                 return;
             default: put_all(id, true); return;  // other sizes and counts
@@ -383,7 +387,8 @@ private:
             case Op::Fma:
                 if (!is_integer(operand)) break;
                 return arithmetic_.apply(Op::Add, operand,
-                                         arithmetic_.apply(Op::Mul, operand, a, value(args[1], k)), value(args[2], k));
+                                         arithmetic_.apply(Op::Mul, operand, a, value(args[1], k)),
+                                         value(args[2], k));
             default: {
                 if (!is_integer(operand) || args.size() > 2) break;
                 const LaneValue b = args.size() > 1 ? value(args[1], k) : constant_value(0);
@@ -401,7 +406,8 @@ private:
     [[nodiscard]] const LaneValue* mask_plus_one(Op op, std::span<const NodeId> args) const {
         if (op != Op::And || components(fn_.type(args[0])) != 1) return nullptr;
         for (const NodeId arg : args) {
-            if (fn_[arg].op == Op::Sub && fn_.constant_int(fn_.arg(arg, 1)) == std::optional<std::int64_t>(1)) {
+            if (fn_[arg].op == Op::Sub &&
+                fn_.constant_int(fn_.arg(arg, 1)) == std::optional<std::int64_t>(1)) {
                 return &out_.values_[out_.first_[fn_.arg(arg, 0)]];
             }
         }
@@ -416,7 +422,9 @@ private:
     [[nodiscard]] bool all_uniform(std::span<const NodeId> ids) const {
         return std::all_of(ids.begin(), ids.end(), [&](NodeId id) { return uniform(id); });
     }
-    void put(NodeId id, unsigned component, const LaneValue& v) { out_.values_[out_.first_[id] + component] = v; }
+    void put(NodeId id, unsigned component, const LaneValue& v) {
+        out_.values_[out_.first_[id] + component] = v;
+    }
     void put_all(NodeId id, bool is_uniform) {
         for (std::uint32_t at = out_.first_[id]; at < out_.first_[id + 1]; ++at) {
             out_.values_[at] = plain_value(out_.types_[id], is_uniform);

@@ -29,7 +29,8 @@ public:
                 if (r != ir::none) region(r);
             }
         }
-        std::erase_if(list, [&](NodeId node) { return node < region_of_.size() && region_of_[node] == ir::none; });
+        std::erase_if(list,
+                      [&](NodeId node) { return node < region_of_.size() && region_of_[node] == ir::none; });
         fn_.regions[id].nodes = std::move(list);
     }
 
@@ -49,7 +50,8 @@ private:
         const Op op = fn_[id].op;
         if (op != Op::Add && op != Op::Sub) return;
         const DType type = fn_.type(id);
-        if (!(type.is_scalar() || type.is_vector()) || !type.is_float() || type.scalar() == ScalarType::F16) return;
+        if (!(type.is_scalar() || type.is_vector()) || !type.is_float() || type.scalar() == ScalarType::F16)
+            return;
         const NodeId a = fn_.arg(id, 0);
         const NodeId b = fn_.arg(id, 1);
         const bool left = is_product(a, region);

@@ -1,4 +1,5 @@
-// What a region does to memory, summed over all that is inside of it: who is written, and what orders accesses.
+// What a region does to memory, summed over all that is inside of it: who is written, and what orders
+// accesses.
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,5 +1,5 @@
-// One walk in execution order. Known expressions live in a scoped hash table (a region's own are dropped at its
-// end, so that a find always dominates); known memory is copied at the entry of each region.
+// One walk in execution order. Known expressions live in a scoped hash table (a region's own are dropped at
+// its end, so that a find always dominates); known memory is copied at the entry of each region.
 #include "passes/eliminate_common.hpp"
 
 #include "passes/known_memory.hpp"
@@ -52,7 +52,8 @@ public:
 
     [[nodiscard]] std::size_t mark() const noexcept { return entries_.size(); }
     void drop_to(std::size_t mark) {
-        for (; entries_.size() > mark; entries_.pop_back()) heads_[entries_.back().bucket] = entries_.back().next;
+        for (; entries_.size() > mark; entries_.pop_back())
+            heads_[entries_.back().bucket] = entries_.back().next;
     }
 
 private:

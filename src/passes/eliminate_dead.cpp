@@ -23,13 +23,15 @@ void drop_unreachable(Function& fn, RegionId region) {
         for (const RegionId inner : node.regions) {
             if (inner != ir::none) drop_unreachable(fn, inner);
         }
-        const bool ends = ir::form(node.op) == Form::Jump ||
-                          (node.op == Op::If && ends_in_jump(fn, node.regions[0]) && ends_in_jump(fn, node.regions[1]));
+        const bool ends =
+            ir::form(node.op) == Form::Jump ||
+            (node.op == Op::If && ends_in_jump(fn, node.regions[0]) && ends_in_jump(fn, node.regions[1]));
         if (ends) nodes.resize(i + 1);
     }
 }
 
-// Drops `op` where control goes to its target anyway: at the region's end, and at the ends of Ifs that end it.
+// Drops `op` where control goes to its target anyway: at the region's end, and at the ends of Ifs that end
+// it.
 void drop_last_jump(Function& fn, RegionId region, Op op) {
     if (region == ir::none) return;
     std::vector<NodeId>& nodes = fn.regions[region].nodes;
@@ -42,7 +44,8 @@ void drop_last_jump(Function& fn, RegionId region, Op op) {
 void drop_useless_jumps(Function& fn) {
     drop_last_jump(fn, fn.body, Op::Return);
     ir::for_each_node(fn, fn.body, [&](NodeId id) {
-        if (fn[id].op == Op::For || fn[id].op == Op::Loop) drop_last_jump(fn, fn[id].regions[0], Op::Continue);
+        if (fn[id].op == Op::For || fn[id].op == Op::Loop)
+            drop_last_jump(fn, fn[id].regions[0], Op::Continue);
     });
 }
 
@@ -94,7 +97,9 @@ private:
                 Vars other = unneeded;
                 walk(node.regions[0], unneeded);
                 if (node.regions[1] != ir::none) walk(node.regions[1], other);
-                std::erase_if(unneeded, [&](NodeId var) { return !std::binary_search(other.begin(), other.end(), var); });
+                std::erase_if(unneeded, [&](NodeId var) {
+                    return !std::binary_search(other.begin(), other.end(), var);
+                });
                 break;
             }
             case Op::For:

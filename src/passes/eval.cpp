@@ -87,8 +87,10 @@ Result boolean(Op op, std::span<const Bits> in) {
 
 template <class T>
 T float_of(ScalarType type, Bits bits) {
-    if (type == ScalarType::F16) return static_cast<T>(float(half::from_bits(static_cast<std::uint16_t>(bits))));
-    if (type == ScalarType::F32) return static_cast<T>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    if (type == ScalarType::F16)
+        return static_cast<T>(float(half::from_bits(static_cast<std::uint16_t>(bits))));
+    if (type == ScalarType::F32)
+        return static_cast<T>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     return static_cast<T>(std::bit_cast<double>(bits));
 }
 
@@ -193,7 +195,8 @@ std::optional<Bits> evaluate(Op op, ScalarType result, ScalarType operand, std::
     const Bits sign = (mask_of(operand) >> 1) + 1;
     if (op == Op::Neg) return (bits[0] & mask_of(operand)) ^ sign;
     if (op == Op::Abs) return bits[0] & mask_of(operand) & ~sign;
-    return operand == ScalarType::F64 ? floating<double>(op, operand, bits) : floating<float>(op, operand, bits);
+    return operand == ScalarType::F64 ? floating<double>(op, operand, bits)
+                                      : floating<float>(op, operand, bits);
 }
 
 std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end, std::uint64_t step) {
@@ -208,7 +211,8 @@ std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end
     const auto last_signed = static_cast<std::int64_t>(last);
     // Differences of signed bounds are exact as unsigned ones.
     if (by > 0 && first_signed < last_signed) return (last - first - 1) / static_cast<std::uint64_t>(by) + 1;
-    if (by < 0 && first_signed > last_signed) return (first - last - 1) / (std::uint64_t{0} - static_cast<std::uint64_t>(by)) + 1;
+    if (by < 0 && first_signed > last_signed)
+        return (first - last - 1) / (std::uint64_t{0} - static_cast<std::uint64_t>(by)) + 1;
     return 0;
 }
 

@@ -1,5 +1,5 @@
-// Scalar evaluation of the IR's pure operations, by docs/ir.md sections 3 to 5. Bits are those of Const nodes:
-// the value's representation in its low bits_of(type) bits, the others zero.
+// Scalar evaluation of the IR's pure operations, by docs/ir.md sections 3 to 5. Bits are those of Const
+// nodes: the value's representation in its low bits_of(type) bits, the others zero.
 //
 // The reference interpreter is another implementation on purpose: each is tested against the other.
 #pragma once
@@ -18,7 +18,8 @@ namespace volley::passes {
                                                     std::span<const std::uint64_t> bits);
 
 /// The trip count of a For whose bounds have these bits, by docs/ir.md section 7.
-[[nodiscard]] std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end, std::uint64_t step);
+[[nodiscard]] std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end,
+                                       std::uint64_t step);
 
 /// The low bits_of(type) bits, all ones.
 [[nodiscard]] constexpr std::uint64_t mask_of(ScalarType type) noexcept {

@@ -1,4 +1,5 @@
-// One walk in execution order that rebuilds each region's list; a node sees operands that are simplified already.
+// One walk in execution order that rebuilds each region's list; a node sees operands that are simplified
+// already.
 #include "passes/fold_constants.hpp"
 
 #include "passes/eval.hpp"
@@ -86,8 +87,9 @@ private:
         const auto s = fn_.constant_int(fn_.arg(id, 2));
         if (begin == end || (s && *s == 0)) return;
         if (b && e && s) {
-            const std::uint64_t trips = trip_count(fn_.type(id).scalar(), static_cast<std::uint64_t>(*b),
-                                                   static_cast<std::uint64_t>(*e), static_cast<std::uint64_t>(*s));
+            const std::uint64_t trips =
+                trip_count(fn_.type(id).scalar(), static_cast<std::uint64_t>(*b),
+                           static_cast<std::uint64_t>(*e), static_cast<std::uint64_t>(*s));
             if (trips == 0) return;
             if (trips == 1 && !jumps_out(fn_, body)) {
                 replaced_.set(id, begin);

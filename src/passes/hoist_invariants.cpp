@@ -52,11 +52,13 @@ private:
         const Op op = fn_[id].op;
         const bool movable = op == Op::Load ? is_unchanged(fn_.arg(id, 0), effects) : ir::traits(op).pure;
         const auto args = fn_.args(id);
-        return movable && std::none_of(args.begin(), args.end(), [&](NodeId arg) { return inside_[arg] == mark_; });
+        return movable &&
+               std::none_of(args.begin(), args.end(), [&](NodeId arg) { return inside_[arg] == mark_; });
     }
 
     [[nodiscard]] bool is_unchanged(NodeId root, const Effects& effects) const {
-        return fn_[root].op == Op::Var && !std::binary_search(effects.written.begin(), effects.written.end(), root);
+        return fn_[root].op == Op::Var &&
+               !std::binary_search(effects.written.begin(), effects.written.end(), root);
     }
 
     [[nodiscard]] bool holds_barrier(RegionId region) const {

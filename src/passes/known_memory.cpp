@@ -1,5 +1,5 @@
-// Places are compared by their paths' operands: equal ids are equal places, different constants in the same step
-// are different places, all else may be the same.
+// Places are compared by their paths' operands: equal ids are equal places, different constants in the same
+// step are different places, all else may be the same.
 #include "passes/known_memory.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ bool may_overlap(const Function& fn, KnownMemory::Path a, KnownMemory::Path b) {
         if (a[i] == b[i]) continue;
         const auto x = fn.constant_int(a[i]);
         const auto y = fn.constant_int(b[i]);
-        // A step that differs for certain decides, whatever comes after: parts do not overlap. That is not so for
-        // constants out of range, which lead nowhere and are undefined in value.
+        // A step that differs for certain decides, whatever comes after: parts do not overlap. That is not so
+        // for constants out of range, which lead nowhere and are undefined in value.
         if (x && y && *x != *y) return false;
     }
     return true;
@@ -69,7 +69,8 @@ std::optional<KnownMemory::Found> KnownMemory::find(NodeId root, Path path) cons
     if (found == roots_.end()) return std::nullopt;
     std::optional<Found> best;
     for (const Entry& entry : found->second) {
-        if (entry.path.size() > path.size() || !std::equal(entry.path.begin(), entry.path.end(), path.begin())) {
+        if (entry.path.size() > path.size() ||
+            !std::equal(entry.path.begin(), entry.path.end(), path.begin())) {
             continue;
         }
         if (!best || path.size() - entry.path.size() < best->rest.size()) {

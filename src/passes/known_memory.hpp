@@ -1,5 +1,6 @@
 // What is known to be in memory at one place of a function: pairs of an access path and the value there.
-// Used by eliminate_common, which walks in execution order and tells it of loads, stores and all else that writes.
+// Used by eliminate_common, which walks in execution order and tells it of loads, stores and all else that
+// writes.
 #pragma once
 
 #include "passes/effects.hpp"

@@ -1,5 +1,5 @@
-// The rules of lane arithmetic. Where a rule needs that nothing wraps inside of a vector, it asks may_wrap; where
-// it needs a vector to lie between multiples of its span, is_aligned.
+// The rules of lane arithmetic. Where a rule needs that nothing wraps inside of a vector, it asks may_wrap;
+// where it needs a vector to lie between multiples of its span, is_aligned.
 #include "passes/lane_value.hpp"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ Range range_of(ScalarType type) {
     if (!is_integer(type)) return {};
     const unsigned bits = bits_of(type);
     if (bits == 64) return {};
-    if (is_signed_integer(type)) return {true, -(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
+    if (is_signed_integer(type))
+        return {true, -(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
     return {true, 0, (std::int64_t{1} << bits) - 1};
 }
 
@@ -53,7 +54,8 @@ bool divides(std::uint64_t factor, std::uint64_t value) { return factor != 0 && 
 // Puts a computed shape into a type: a base that may have wrapped keeps only factors of two.
 LaneValue settle(ScalarType type, LaneShape shape, const Range& range) {
     if (shape.stride == 0 && shape.kind == LaneShape::Affine) shape.kind = LaneShape::Uniform;
-    if (shape.kind == LaneShape::Affine && (bits_of(type) < 32 || shape.stride > max_stride || shape.stride < -max_stride)) {
+    if (shape.kind == LaneShape::Affine &&
+        (bits_of(type) < 32 || shape.stride > max_stride || shape.stride < -max_stride)) {
         return varying_value();
     }
     LaneValue v;
@@ -134,12 +136,14 @@ LaneValue plain_value(ScalarType type, bool uniform) {
 }
 
 LaneValue constant_value(std::int64_t value) {
-    const std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    const std::uint64_t magnitude =
+        value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
     return {{LaneShape::Uniform, 0, magnitude}, true, value, value};
 }
 
 LaneValue id_value(LaneShape shape, std::uint64_t max) {
-    return settle(ScalarType::U32, shape, {true, 0, static_cast<std::int64_t>(std::min<std::uint64_t>(max, 0xffffffff))});
+    return settle(ScalarType::U32, shape,
+                  {true, 0, static_cast<std::int64_t>(std::min<std::uint64_t>(max, 0xffffffff))});
 }
 
 LaneValue join(const LaneValue& a, const LaneValue& b) {
@@ -200,7 +204,8 @@ LaneValue LaneArithmetic::multiply(ScalarType type, const LaneValue& a, const La
             return varying_value();
         }
     }
-    return settle(type, {kind, stride, align_product(a.shape.align, b.shape.align)}, product(range_of(a), range_of(b)));
+    return settle(type, {kind, stride, align_product(a.shape.align, b.shape.align)},
+                  product(range_of(a), range_of(b)));
 }
 
 // a / by for by > 0; `floor` is the shift of signed integers, which rounds down.
@@ -210,8 +215,12 @@ LaneValue LaneArithmetic::divide(ScalarType type, const LaneValue& a, std::int64
     const bool exact = divides(divisor, a.shape.align);
     const std::uint64_t align = exact ? a.shape.align / divisor : 1;
     Range range = range_of(a);
-    if (range.bounded) range = {true, range.lo >= 0 ? range.lo / by : floor ? (range.lo + 1) / by - 1 : range.lo / by,
-                                range.hi >= 0 || !floor ? range.hi / by : (range.hi + 1) / by - 1};
+    if (range.bounded)
+        range = {true,
+                 range.lo >= 0 ? range.lo / by
+                 : floor       ? (range.lo + 1) / by - 1
+                               : range.lo / by,
+                 range.hi >= 0 || !floor ? range.hi / by : (range.hi + 1) / by - 1};
     if (a.uniform()) return settle(type, {LaneShape::Uniform, 0, align}, range);
 
     const bool not_negative = is_unsigned_integer(type) || (a.bounded && a.lo >= 0 && a.shape.stride > 0);
@@ -254,7 +263,8 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
     const LaneValue& value = left_is_mask ? b : a;
     Range range;
     for (const LaneValue* v : {&a, &b}) {
-        if (v->uniform() && v->bounded && v->lo >= 0) range = {true, 0, range.bounded ? std::min(range.hi, v->hi) : v->hi};
+        if (v->uniform() && v->bounded && v->lo >= 0)
+            range = {true, 0, range.bounded ? std::min(range.hi, v->hi) : v->hi};
     }
     const std::uint64_t factor = power_of_two_in(value.shape.align, type);
     const std::uint64_t bits_factor = power_of_two_in(bits.shape.align, type);
@@ -266,8 +276,10 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
     if (value.shape.stride <= 0) return varying_value();
     const std::uint64_t block = std::bit_ceil(static_cast<std::uint64_t>(span(value)));
     if (divides(block, value.shape.align)) {
-        const bool all_kept = is_constant(bits) && (static_cast<std::uint64_t>(bits.lo) & (block - 1)) == block - 1;
-        const bool all_ones = mask_plus_one != nullptr && mask_plus_one->uniform() && divides(block, mask_plus_one->shape.align);
+        const bool all_kept =
+            is_constant(bits) && (static_cast<std::uint64_t>(bits.lo) & (block - 1)) == block - 1;
+        const bool all_ones = mask_plus_one != nullptr && mask_plus_one->uniform() &&
+                              divides(block, mask_plus_one->shape.align);
         if (all_kept || all_ones) return settle(type, {LaneShape::Affine, value.shape.stride, align}, range);
         if (divides(block, bits.shape.align)) return settle(type, {LaneShape::Uniform, 0, align}, range);
     }
@@ -288,7 +300,8 @@ LaneValue LaneArithmetic::set_bits(ScalarType type, const LaneValue& a, const La
     Range range;
     if (a.bounded && b.bounded && a.lo >= 0 && b.lo >= 0) {
         const auto top = static_cast<std::uint64_t>(std::max(a.hi, b.hi));
-        if (top < static_cast<std::uint64_t>(max_i64) / 2) range = {true, 0, static_cast<std::int64_t>(std::bit_ceil(top + 1) - 1)};
+        if (top < static_cast<std::uint64_t>(max_i64) / 2)
+            range = {true, 0, static_cast<std::int64_t>(std::bit_ceil(top + 1) - 1)};
     }
     const LaneValue& value = a.affine() ? a : b;
     const LaneValue& bits = a.affine() ? b : a;
@@ -325,7 +338,10 @@ LaneValue LaneArithmetic::compare(Op op, ScalarType type, const LaneValue& a, co
     const auto reach = static_cast<std::uint64_t>(span(a));
     if (op == Op::Lt || op == Op::Ge) return divides(reach, b.shape.align) ? yes : no;
     if (op != Op::Le && op != Op::Gt) return no;
-    return is_constant(b) && b.lo >= 0 && b.lo < max_i64 && divides(reach, static_cast<std::uint64_t>(b.lo) + 1) ? yes : no;
+    return is_constant(b) && b.lo >= 0 && b.lo < max_i64 &&
+                   divides(reach, static_cast<std::uint64_t>(b.lo) + 1)
+               ? yes
+               : no;
 }
 
 LaneValue LaneArithmetic::apply(Op op, ScalarType type, const LaneValue& a, const LaneValue& b,
@@ -340,8 +356,9 @@ LaneValue LaneArithmetic::apply(Op op, ScalarType type, const LaneValue& a, cons
         case Op::Not: return subtract(type, constant_value(-1), a);
         case Op::Shl:
             if (!is_constant(b)) break;
-            return multiply(type, a, constant_value(static_cast<std::int64_t>(
-                                         std::uint64_t{1} << (static_cast<std::uint64_t>(c) % bits_of(type)))));
+            return multiply(type, a,
+                            constant_value(static_cast<std::int64_t>(
+                                std::uint64_t{1} << (static_cast<std::uint64_t>(c) % bits_of(type)))));
         case Op::Shr: {
             const std::uint64_t by = static_cast<std::uint64_t>(c) % bits_of(type);
             if (!is_constant(b) || by > 62) break;

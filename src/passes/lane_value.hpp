@@ -1,8 +1,8 @@
 // Arithmetic on lane shapes: given how the operands differ over the lanes of a vector, how the result does.
 //
 // The invariant: an integer of kind Affine is base + lane * stride modulo 2^bits in every lane, where base is
-// what lane 0 computes; base is a multiple of align and lies in the range [lo, hi]. All rules keep that for every
-// input, wrapping included.
+// what lane 0 computes; base is a multiple of align and lies in the range [lo, hi]. All rules keep that for
+// every input, wrapping included.
 #pragma once
 
 #include "ir/function.hpp"
@@ -44,8 +44,8 @@ class LaneArithmetic {
 public:
     explicit LaneArithmetic(unsigned width) : width_(width) {}
 
-    /// A unary or binary operation on integers of `type`, for one component; comparisons give bool. For a mask
-    /// `x & (n - 1)` whose n is not constant, `mask_plus_one` says what is known of n.
+    /// A unary or binary operation on integers of `type`, for one component; comparisons give bool. For a
+    /// mask `x & (n - 1)` whose n is not constant, `mask_plus_one` says what is known of n.
     [[nodiscard]] LaneValue apply(ir::Op op, ScalarType type, const LaneValue& a, const LaneValue& b,
                                   const LaneValue* mask_plus_one = nullptr) const;
     [[nodiscard]] LaneValue convert(ScalarType from, ScalarType to, const LaneValue& a) const;

@@ -1,5 +1,5 @@
-// For each load, a tree of the parts that its extracts reach; loads are made at the nodes where a part is used as
-// a whole.
+// For each load, a tree of the parts that its extracts reach; loads are made at the nodes where a part is
+// used as a whole.
 #include "passes/narrow_loads.hpp"
 
 #include "passes/rewrite.hpp"
@@ -97,7 +97,8 @@ private:
         return true;
     }
 
-    void emit(NodeId load, const Part& part, DType type, std::vector<NodeId>& path, std::vector<NodeId>& list) {
+    void emit(NodeId load, const Part& part, DType type, std::vector<NodeId>& path,
+              std::vector<NodeId>& list) {
         if (part.whole) {
             const NodeId id = fn_.add(Op::Load, type, path, 0, fn_[load].loc);
             list.push_back(id);
@@ -114,10 +115,12 @@ private:
         }
     }
 
-    // The extracts of a part and of its parts now take the new load, from which `done` steps of their path led.
+    // The extracts of a part and of its parts now take the new load, from which `done` steps of their path
+    // led.
     void redirect(const Part& part, NodeId value, std::size_t done) {
         for (const NodeId extract : part.extracts) {
-            std::vector<NodeId> args(fn_.args(extract).begin() + static_cast<std::ptrdiff_t>(done), fn_.args(extract).end());
+            std::vector<NodeId> args(fn_.args(extract).begin() + static_cast<std::ptrdiff_t>(done),
+                                     fn_.args(extract).end());
             args[0] = value;
             if (args.size() == 1) {
                 replaced_.set(extract, value);

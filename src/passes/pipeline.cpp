@@ -1,5 +1,5 @@
-// Cleaning passes feed each other: folding makes equal operations, merging makes dead ones, forwarded stores make
-// constants. Two or three rounds settle; contraction comes once, at the end, when use counts are final.
+// Cleaning passes feed each other: folding makes equal operations, merging makes dead ones, forwarded stores
+// make constants. Two or three rounds settle; contraction comes once, at the end, when use counts are final.
 #include "passes/pipeline.hpp"
 
 #include "ir/verifier.hpp"

@@ -1,8 +1,8 @@
 // The standard order of the passes that change a function, for every backend.
 //
-// Needs: a verified function. Leaves: an equal one (docs/ir.md), folded, without common or dead operations, with
-// narrow loads and contracted multiply-adds. The result depends on the function alone, so that every device runs
-// the same operations.
+// Needs: a verified function. Leaves: an equal one (docs/ir.md), folded, without common or dead operations,
+// with narrow loads and contracted multiply-adds. The result depends on the function alone, so that every
+// device runs the same operations.
 #pragma once
 
 #include "ir/function.hpp"
@@ -13,7 +13,7 @@ namespace volley::passes {
 
 struct OptimiseOptions {
     /// Called after each pass that runs, with its name; VOLLEY_DUMP=ir prints from here.
-    std::function<void(std::string_view pass, const ir::Function&)> dump;
+    std::function<void(std::string_view pass, const ir::Function&)> dump = {};
     /// Verify after each pass: a defect shows where it is made.
 #ifdef NDEBUG
     bool verify = false;

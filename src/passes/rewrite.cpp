@@ -34,7 +34,8 @@ void set_args(Function& fn, NodeId node, std::span<const NodeId> args) {
         fn[node].first = static_cast<std::uint32_t>(fn.operands.size());
         fn.operands.insert(fn.operands.end(), copy.begin(), copy.end());
     } else {
-        // The span may overlap its own destination from the right only: operands are dropped, never shifted up.
+        // The span may overlap its own destination from the right only: operands are dropped, never shifted
+        // up.
         NodeId* out = fn.operands.data() + fn[node].first;
         for (const NodeId id : args) *out++ = id;
     }
@@ -91,7 +92,8 @@ bool jumps_out(const Function& fn, RegionId region) {
         const ir::Node& node = fn[id];
         if (node.op == ir::Op::Break || node.op == ir::Op::Continue) return true;
         // Those inside of an inner loop are that loop's own.
-        if (node.op == ir::Op::If && (jumps_out(fn, node.regions[0]) || jumps_out(fn, node.regions[1]))) return true;
+        if (node.op == ir::Op::If && (jumps_out(fn, node.regions[0]) || jumps_out(fn, node.regions[1])))
+            return true;
     }
     return false;
 }

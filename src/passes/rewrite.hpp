@@ -37,7 +37,8 @@ void set_args(ir::Function& fn, ir::NodeId node, std::span<const ir::NodeId> arg
 /// The If, For or Loop that owns each region; none for the body and for regions that nothing uses.
 [[nodiscard]] std::vector<ir::NodeId> owners_of_regions(const ir::Function& fn);
 
-/// Removes from all regions that are in use the nodes for which dead(id) is true, with all that is inside of them.
+/// Removes from all regions that are in use the nodes for which dead(id) is true, with all that is inside of
+/// them.
 template <class Dead>
 void erase_nodes(ir::Function& fn, ir::RegionId region, Dead&& dead) {
     std::erase_if(fn.regions[region].nodes, dead);

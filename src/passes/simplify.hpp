@@ -1,7 +1,7 @@
 // The rules of fold_constants for one node: evaluation, identities, conversions, composites.
 //
-// A rule either gives another value that stands for the node, or changes the node in place. New nodes go to the
-// end of the list of nodes that is being rebuilt, so operands come before their use.
+// A rule either gives another value that stands for the node, or changes the node in place. New nodes go to
+// the end of the list of nodes that is being rebuilt, so operands come before their use.
 #pragma once
 
 #include "ir/function.hpp"
@@ -28,7 +28,8 @@ private:
         std::array<std::uint64_t, 4> bits = {};
     };
 
-    // Each gives the value that stands for the node; the node itself, with changed_ set, when it was rewritten.
+    // Each gives the value that stands for the node; the node itself, with changed_ set, when it was
+    // rewritten.
     ir::NodeId step(ir::NodeId id);
     ir::NodeId evaluate_constants(ir::NodeId id);
     ir::NodeId integer_identities(ir::NodeId id);

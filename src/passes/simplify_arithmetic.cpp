@@ -130,7 +130,8 @@ NodeId Simplifier::add_constant(NodeId id) {
     if (!c1 || !c2) return id;
     const DType type = fn_.type(id);
     const std::uint64_t mask = mask_of(type.scalar());
-    const std::uint64_t sum = ((is_op(inner, Op::Sub) ? 0 - *c1 : *c1) + (is_op(id, Op::Sub) ? 0 - *c2 : *c2)) & mask;
+    const std::uint64_t sum =
+        ((is_op(inner, Op::Sub) ? 0 - *c1 : *c1) + (is_op(id, Op::Sub) ? 0 - *c2 : *c2)) & mask;
     const NodeId x = fn_.arg(inner, 0);
     if (sum == 0) return x;
     const std::uint64_t sign = (mask >> 1) + 1;
@@ -215,7 +216,9 @@ NodeId Simplifier::integer_identities(NodeId id) {
     // And, Or, Xor of two constants in a row.
     if (c && is_op(a, node.op)) {
         if (const auto inner = splat(fn_.arg(a, 1))) {
-            const std::uint64_t both = node.op == Op::And ? *inner & *c : node.op == Op::Or ? *inner | *c : *inner ^ *c;
+            const std::uint64_t both = node.op == Op::And  ? *inner & *c
+                                       : node.op == Op::Or ? *inner | *c
+                                                           : *inner ^ *c;
             const NodeId x = fn_.arg(a, 0);
             return become(id, node.op, {x, emit_splat(node.type, both, id)});
         }

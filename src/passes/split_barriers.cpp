@@ -1,223 +1,347 @@
-// Segments are numbered in one walk; a second finds values and variables that cross from one to another.
+// See split_barriers.hpp. Three steps: decide what is done at group level, cut the rest into segments, find
+// what lives across the cuts.
 #include "passes/split_barriers.hpp"
 
 #include <algorithm>
 
 namespace volley::passes {
-namespace {
 
-using ir::Form;
-using ir::Function;
 using ir::NodeId;
 using ir::Op;
 using ir::RegionId;
 
-// Up to this many simple operations are cheaper than a store and a load of W lanes.
-constexpr unsigned recompute_limit = 12;
-
-bool find_barriers(const Function& fn, RegionId region, std::vector<bool>& has) {
-    bool any = false;
-    for (const NodeId id : fn.nodes_of(region)) {
-        any = any || fn[id].op == Op::Barrier;
-        for (const RegionId inner : fn[id].regions) {
-            if (inner != ir::none && find_barriers(fn, inner, has)) any = true;
-        }
-    }
-    has[region] = any;
-    return any;
+bool has_barrier(const ir::Function& fn) {
+    bool found = false;
+    ir::for_each_node(fn, fn.body, [&](NodeId id) { found = found || fn[id].op == Op::Barrier; });
+    return found;
 }
 
-class Planner {
-public:
-    Planner(const Function& fn, const Uniformity& uniformity) : fn_(fn), uniformity_(uniformity) {
-        plan_.region_has_barrier.assign(fn.regions.size(), false);
-        plan_.any = find_barriers(fn, fn.body, plan_.region_has_barrier);
-        if (!plan_.any) return;
-        plan_.segment.assign(fn.nodes.size(), ir::none);
-        number(fn.body);
-        plan_.segment_count = next_;
-        find_crossing_values();
-        find_crossing_variables();
-    }
+namespace {
 
-    BarrierPlan take() { return std::move(plan_); }
+bool is_var_access(const ir::Function& fn, NodeId id) {
+    return (fn[id].op == Op::Load || fn[id].op == Op::Store) && fn[fn.arg(id, 0)].op == Op::Var;
+}
+
+bool is_expensive(Op op) { return op == Op::Div || op == Op::Rem || (op >= Op::Sqrt && op <= Op::Hypot); }
+
+}  // namespace
+
+class SegmentPlanner {
+public:
+    SegmentPlanner(const ir::Function& fn, const Uniformity& uniformity)
+        : fn_(fn),
+          uniformity_(uniformity),
+          group_control_(fn.nodes.size()),
+          group_node_(fn.nodes.size()),
+          direct_(fn.nodes.size()),
+          segment_of_(fn.nodes.size(), no_segment) {}
+
+    SegmentPlan run() {
+        find_group_control(fn_.body);
+        mark_direct(fn_.body);
+        find_group_values();
+        walk(fn_.body, plan_.body);
+        flush(plan_.body);
+        connect();
+        return std::move(plan_);
+    }
 
 private:
-    [[nodiscard]] bool holds_barrier(NodeId id) const {
-        for (const RegionId inner : fn_[id].regions) {
-            if (inner != ir::none && plan_.region_has_barrier[inner]) return true;
-        }
-        return false;
-    }
+    static constexpr std::size_t no_segment = ~std::size_t{0};
 
-    // --- segments ---
-
-    void number(RegionId region) {
-        std::uint32_t current = ir::none;
-        for (const NodeId id : fn_.nodes_of(region)) {
-            if (fn_[id].op == Op::Barrier) {
-                current = ir::none;
-            } else if (holds_barrier(id)) {
-                current = ir::none;
-                for (const RegionId inner : fn_[id].regions) {
-                    if (inner != ir::none) number(inner);
-                }
-            } else {
-                if (current == ir::none) current = next_++;
-                put(id, current);
-            }
-        }
-    }
-
-    void put(NodeId id, std::uint32_t segment) {
-        plan_.segment[id] = segment;
-        for (const RegionId inner : fn_[id].regions) {
-            if (inner == ir::none) continue;
-            for (const NodeId node : fn_.nodes_of(inner)) put(node, segment);
-        }
-    }
-
-    // --- values ---
-
-    // Known wherever it is used, without a slot.
-    [[nodiscard]] bool available(NodeId id) const {
-        switch (ir::form(fn_[id].op)) {
-            case Form::Constant:
-            case Form::Zero:
-            case Form::Parameter:
-            case Form::Root:
-            case Form::Builtin:
-            case Form::BufferSize: return true;
-            case Form::For: return holds_barrier(id);  // the index of a loop between segments
-            default: return false;
-        }
-    }
-
-    void find_crossing_values() {
-        std::vector<bool> crossing(fn_.nodes.size(), false);
-        ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
-            for (const NodeId used : fn_.args(id)) {
-                if (!available(used) && plan_.segment[used] != plan_.segment[id]) crossing[used] = true;
-            }
-        });
-        state_.assign(fn_.nodes.size(), State{});
-        ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
-            if (crossing[id]) keep(id);
-        });
-        ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
-            switch (state_[id].fate) {
-                case Fate::Spill: plan_.spilled.push_back(id); break;
-                case Fate::Carry: plan_.carried.push_back(id); break;
-                case Fate::Recompute: plan_.recompute.push_back(id); break;
-                case Fate::None: break;
-            }
-        });
-    }
-
-    enum class Fate : std::uint8_t { None, Spill, Carry, Recompute };
-    struct State {
-        Fate fate = Fate::None;
-        unsigned cost = 0;  // of computing it again
+    // Control nodes that contain a barrier, or a jump out of them that all invocations take together.
+    struct Found {
+        bool barrier = false;
+        bool break_out = false;  // a uniform break or continue to an enclosing loop
+        bool return_out = false;
     };
+    Found find_group_control(RegionId region) {
+        Found here;
+        for (const NodeId id : fn_.nodes_of(region)) {
+            const ir::Node& node = fn_[id];
+            if (node.op == Op::Barrier) here.barrier = true;
+            const bool together = !uniformity_.divergent(id);
+            if (node.op == Op::Return && together) here.return_out = true;
+            if ((node.op == Op::Break || node.op == Op::Continue) && together) here.break_out = true;
+            Found inside;
+            for (const RegionId r : node.regions) {
+                if (r == ir::none) continue;
+                const Found f = find_group_control(r);
+                inside.barrier |= f.barrier;
+                inside.break_out |= f.break_out;
+                inside.return_out |= f.return_out;
+            }
+            const bool loop = node.op == Op::For || node.op == Op::Loop;
+            if (loop) inside.break_out = false;
+            group_control_[id] = inside.barrier || inside.break_out || inside.return_out;
+            here.barrier |= inside.barrier;
+            here.break_out |= inside.break_out;
+            here.return_out |= inside.return_out;
+        }
+        return here;
+    }
 
-    void keep(NodeId id) {
-        if (state_[id].fate != Fate::None) return;
-        if (uniformity_.uniform(id)) {
-            state_[id].fate = Fate::Carry;
+    // Nodes that stand directly in a group-level region: the body, or inside group-level control.
+    void mark_direct(RegionId region) {
+        for (const NodeId id : fn_.nodes_of(region)) {
+            direct_[id] = true;
+            if (!group_control_[id]) continue;
+            for (const RegionId r : fn_[id].regions) {
+                if (r != ir::none) mark_direct(r);
+            }
+        }
+    }
+
+    // Uniform values and variables that can be kept once for the group: a greatest fixed point.
+    void find_group_values() {
+        ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
+            group_node_[id] = direct_[id] && uniformity_.uniform(id) && may_be_group_node(id);
+            if (fn_[id].op == Op::Var && uniformity_.uniform(id) && direct_[id])
+                plan_.group_variables_.insert(id);
+        });
+        bool changed = true;
+        while (changed) {
+            changed = false;
+            ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
+                const ir::Node& node = fn_[id];
+                if (node.op == Op::Store && fn_[fn_.arg(id, 0)].op == Op::Var) {
+                    const NodeId var = fn_.arg(id, 0);
+                    bool keeps = direct_[id] && !uniformity_.divergent(id);
+                    for (const NodeId arg : fn_.args(id).subspan(1)) keeps = keeps && group_node_[arg];
+                    if (!keeps && plan_.group_variables_.erase(var) != 0) changed = true;
+                    return;
+                }
+                if (!group_node_[id]) return;
+                bool keeps = true;
+                std::span<const NodeId> args = fn_.args(id);
+                if (node.op == Op::Load && fn_[args[0]].op == Op::Var) {
+                    keeps = plan_.group_variables_.contains(args[0]);
+                }
+                if (node.op == Op::Load || node.op == Op::BufferSize) args = args.subspan(1);
+                if (node.op != Op::For) {
+                    for (const NodeId arg : args) keeps = keeps && group_node_[arg];
+                }
+                if (!keeps) {
+                    group_node_[id] = false;
+                    changed = true;
+                }
+            });
+        }
+    }
+
+    bool may_be_group_node(NodeId id) const {
+        const Op op = fn_[id].op;
+        switch (ir::form(op)) {
+            case ir::Form::Root: return op != Op::Var;
+            case ir::Form::Parameter:
+            case ir::Form::BufferSize: return true;
+            case ir::Form::Load: return true;
+            case ir::Form::For: return group_control_[id];  // its index
+            case ir::Form::Builtin:
+                return op != Op::GlobalId && op != Op::LocalId && op != Op::LocalIndex &&
+                       op != Op::SubgroupId && op != Op::SubgroupLane;
+            default: return ir::traits(op).pure;
+        }
+    }
+
+    void walk(RegionId region, GroupRegion& out) {
+        for (const NodeId id : fn_.nodes_of(region)) {
+            const ir::Node& node = fn_[id];
+            if (node.op == Op::Barrier) {
+                flush(out);
+            } else if (group_control_[id]) {
+                flush(out);
+                GroupItem item{.kind = GroupItem::Control, .node = id};
+                for (const RegionId r : node.regions) {
+                    item.inside.emplace_back();
+                    if (r == ir::none) continue;
+                    walk(r, item.inside.back());
+                    flush(item.inside.back());
+                }
+                out.items.push_back(std::move(item));
+            } else if (ir::form(node.op) == ir::Form::Jump) {
+                flush(out);
+                out.items.push_back({.kind = GroupItem::Jump, .node = id});
+            } else if (group_node_[id] || is_group_store(id) ||
+                       (node.op == Op::Var && plan_.group_variable(id))) {
+                // A uniform load must see what earlier operations of this group wrote.
+                const bool reads = node.op == Op::Load && !is_var_access(fn_, id);
+                if (reads && open_writes_) flush(out);
+                out.items.push_back({.kind = GroupItem::Node, .node = id});
+            } else {
+                push(id);
+            }
+        }
+    }
+
+    bool is_group_store(NodeId id) const {
+        return fn_[id].op == Op::Store && is_var_access(fn_, id) && plan_.group_variable(fn_.arg(id, 0));
+    }
+
+    void push(NodeId id) {
+        open_.push_back(id);
+        assign(id);
+    }
+
+    void assign(NodeId id) {
+        segment_of_[id] = plan_.segments.size();
+        const ir::Traits t = ir::traits(fn_[id].op);
+        if (t.writes && !is_var_access(fn_, id)) open_writes_ = true;
+        if (ir::form(fn_[id].op) == ir::Form::Jump) note_masked_jump(id);
+        for (const RegionId r : fn_[id].regions) {
+            if (r == ir::none) continue;
+            for (const NodeId inner : fn_.nodes_of(r)) assign(inner);
+        }
+    }
+
+    // A jump inside of a segment that leaves it: masks live on from segment to segment.
+    void note_masked_jump(NodeId id) {
+        if (fn_[id].op == Op::Return) {
+            plan_.masks = true;
             return;
         }
-        unsigned cost = 0;
-        if (can_recompute(id, cost)) {
-            recompute(id);
-        } else {
-            state_[id].fate = Fate::Spill;
+        NodeId loop = enclosing_loop(id);
+        if (loop != ir::none && group_control_[loop]) {
+            plan_.masks = true;
+            if (std::find(plan_.masked_loops.begin(), plan_.masked_loops.end(), loop) ==
+                plan_.masked_loops.end()) {
+                plan_.masked_loops.push_back(loop);
+            }
         }
     }
 
-    [[nodiscard]] static unsigned cost_of(Op op) {
-        switch (op) {
-            case Op::Construct:
-            case Op::Extract:
-            case Op::Bitcast:
-            case Op::Convert: return 0;
-            case Op::Div:
-            case Op::Rem: return 4;
-            default: return 1;
+    NodeId enclosing_loop(NodeId jump) {
+        if (loop_of_.empty()) index_loops(fn_.body, ir::none);
+        const auto found = loop_of_.find(jump);
+        return found == loop_of_.end() ? ir::none : found->second;
+    }
+
+    void index_loops(RegionId region, NodeId loop) {
+        for (const NodeId id : fn_.nodes_of(region)) {
+            if (fn_[id].op == Op::Break || fn_[id].op == Op::Continue) loop_of_[id] = loop;
+            const bool is_loop = fn_[id].op == Op::For || fn_[id].op == Op::Loop;
+            for (const RegionId r : fn_[id].regions) {
+                if (r != ir::none) index_loops(r, is_loop ? id : loop);
+            }
         }
     }
 
-    // Adds the cost of computing the value again from what is available, kept, or known to be cheap.
-    [[nodiscard]] bool can_recompute(NodeId id, unsigned& cost) const {
-        if (available(id) || state_[id].fate != Fate::None) return true;
-        const Op op = fn_[id].op;
-        if (!ir::traits(op).pure) return false;
-        if (op >= Op::Sqrt && op <= Op::Hypot) return false;  // functions
-        if (uniformity_.uniform(id)) return true;             // will be carried: one slot a workgroup
-        cost += cost_of(op);
-        if (cost > recompute_limit) return false;
-        for (const NodeId used : fn_.args(id)) {
-            if (!can_recompute(used, cost)) return false;
+    void flush(GroupRegion& out) {
+        if (open_.empty()) return;
+        out.items.push_back({.kind = GroupItem::Run, .segment = plan_.segments.size()});
+        plan_.segments.push_back({.nodes = std::move(open_)});
+        open_.clear();
+        open_writes_ = false;
+    }
+
+    bool recomputable(NodeId id, unsigned& budget) const {
+        if (group_node_[id]) return true;
+        const ir::Node& node = fn_[id];
+        if (budget == 0 || is_expensive(node.op) || !ir::traits(node.op).pure) return false;
+        if (ir::form(node.op) == ir::Form::BufferSize) return false;
+        --budget;
+        for (const NodeId arg : fn_.args(id)) {
+            if (!recomputable(arg, budget)) return false;
         }
         return true;
     }
 
-    void recompute(NodeId id) {
-        if (available(id) || state_[id].fate != Fate::None) return;
-        if (uniformity_.uniform(id)) {
-            state_[id].fate = Fate::Carry;
+    void recompute_into(Segment& segment, NodeId id) const {
+        if (group_node_[id]) return;
+        if (std::find(segment.recompute.begin(), segment.recompute.end(), id) != segment.recompute.end())
             return;
+        for (const NodeId arg : fn_.args(id)) recompute_into(segment, arg);
+        segment.recompute.push_back(id);
+    }
+
+    void spill(NodeId id) {
+        if (std::find(plan_.spilled.begin(), plan_.spilled.end(), id) != plan_.spilled.end()) return;
+        plan_.spilled.push_back(id);
+        plan_.segments[segment_of_[id]].save.push_back(id);
+    }
+
+    void need(Segment& segment, NodeId value) {
+        unsigned budget = 8;
+        if (recomputable(value, budget)) {
+            recompute_into(segment, value);
+        } else {
+            spill(value);
+            if (std::find(segment.reload.begin(), segment.reload.end(), value) == segment.reload.end()) {
+                segment.reload.push_back(value);
+            }
         }
-        state_[id].fate = Fate::Recompute;
-        for (const NodeId used : fn_.args(id)) recompute(used);
     }
 
-    // --- variables ---
-
-    // A variable is local to its segments when every load comes after a whole store (or the declaration) in the
-    // same segment, on every way to it.
-    void find_crossing_variables() {
-        crosses_.assign(fn_.nodes.size(), false);
-        std::vector<std::uint32_t> set_in(fn_.nodes.size(), ir::none);  // per Var: the segment where it was set
-        check(fn_.body, set_in);
-        ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
-            if (fn_[id].op == Op::Var && crosses_[id]) plan_.spilled_vars.push_back(id);
-        });
+    void connect_uses(std::size_t index, NodeId user) {
+        for (const NodeId arg : fn_.args(user)) {
+            const std::size_t from = segment_of_[arg];
+            if (from != no_segment && from != index && fn_[arg].op != Op::Var)
+                need(plan_.segments[index], arg);
+        }
+        if (is_var_access(fn_, user)) touch(index, fn_.arg(user, 0), fn_[user].op == Op::Store);
+        if (fn_[user].op == Op::Var) touch(index, user, true);
+        for (const RegionId r : fn_[user].regions) {
+            if (r == ir::none) continue;
+            for (const NodeId inner : fn_.nodes_of(r)) connect_uses(index, inner);
+        }
     }
 
-    void check(RegionId region, std::vector<std::uint32_t>& set_in) {
-        for (const NodeId id : fn_.nodes_of(region)) {
-            const ir::Node& node = fn_[id];
-            const std::uint32_t segment = plan_.segment[id];
-            if (node.op == Op::Var) {
-                set_in[id] = segment;
-            } else if (node.op == Op::Load || node.op == Op::Store) {
-                const NodeId root = fn_.arg(id, 0);
-                if (fn_[root].op != Op::Var) continue;
-                const bool whole_store = node.op == Op::Store && node.count == 2;
-                if (whole_store) {
-                    set_in[root] = segment;
-                } else if (set_in[root] != segment) {
-                    crosses_[root] = true;  // a store to a part keeps the rest, as a load does
+    void touch(std::size_t index, NodeId var, bool writes) {
+        if (plan_.group_variable(var)) return;
+        touched_[var].insert(index);
+        Segment& s = plan_.segments[index];
+        if (std::find(s.variables.begin(), s.variables.end(), var) == s.variables.end())
+            s.variables.push_back(var);
+        if (writes && std::find(s.written.begin(), s.written.end(), var) == s.written.end())
+            s.written.push_back(var);
+    }
+
+    void connect_items(GroupRegion& region) {
+        for (GroupItem& item : region.items) {
+            if (item.kind == GroupItem::Control) {
+                for (const NodeId arg : fn_.args(item.node)) {
+                    if (segment_of_[arg] == no_segment) continue;
+                    spill(arg);
+                    item.reload.push_back(arg);
                 }
-            }
-            for (const RegionId inner : node.regions) {
-                if (inner == ir::none) continue;
-                std::vector<std::uint32_t> inside = set_in;  // what happens inside may not have happened behind it
-                check(inner, inside);
+                for (GroupRegion& inside : item.inside) connect_items(inside);
             }
         }
     }
 
-    const Function& fn_;
+    void connect() {
+        for (std::size_t i = 0; i < plan_.segments.size(); ++i) {
+            const std::vector<NodeId> nodes = plan_.segments[i].nodes;
+            for (const NodeId id : nodes) connect_uses(i, id);
+        }
+        connect_items(plan_.body);
+        for (const auto& [var, where] : touched_) {
+            if (where.size() > 1) plan_.spilled_variables_.insert(var);
+        }
+        const auto keep_spilled = [&](std::vector<NodeId>& vars) {
+            std::erase_if(vars, [&](NodeId v) { return !plan_.spilled_variable(v); });
+        };
+        for (Segment& s : plan_.segments) {
+            keep_spilled(s.variables);
+            keep_spilled(s.written);
+        }
+    }
+
+    const ir::Function& fn_;
     const Uniformity& uniformity_;
-    BarrierPlan plan_;
-    std::uint32_t next_ = 0;
-    std::vector<State> state_;
-    std::vector<bool> crosses_;
+    std::vector<bool> group_control_;
+    std::vector<bool> group_node_;
+    std::vector<bool> direct_;
+    std::vector<std::size_t> segment_of_;
+    std::unordered_map<NodeId, NodeId> loop_of_;
+    std::unordered_map<NodeId, std::unordered_set<std::size_t>> touched_;
+    SegmentPlan plan_;
+    std::vector<NodeId> open_;
+    bool open_writes_ = false;
 };
 
-}  // namespace
-
-BarrierPlan plan_barriers(const Function& fn, const Uniformity& uniformity) { return Planner(fn, uniformity).take(); }
+SegmentPlan split_barriers(const ir::Function& fn, const Uniformity& uniformity) {
+    return SegmentPlanner(fn, uniformity).run();
+}
 
 }  // namespace volley::passes

@@ -1,40 +1,66 @@
-// Where a kernel with barriers is cut into segments, each of which runs for all invocations of a workgroup before
-// the next starts, and what must be kept from one to another.
+// Cuts a kernel at its barriers for execution by one thread a workgroup.
 //
-// A region that holds a barrier (itself, or in control flow inside of it) is cut at its barriers and at the control
-// nodes that hold one; the runs between are segments. Those control nodes are uniform in the workgroup
-// (check_barriers), so they are carried out once for the workgroup, between segments.
+// Barriers stand in uniform control flow only. So everything around them is done once for the group: uniform
+// branches, loops and values. What lies between two barriers is a segment: run for all invocations of the
+// group, chunk by chunk, before the next item starts. Values and variables that live from one segment to
+// another are spilled, one place a chunk; what is cheap to compute from ids and uniform values is computed
+// again instead.
 //
-// Needs: a verified function in which every barrier stands in uniform control flow. Changes nothing.
+// Needs: a verified function in which every barrier stands in uniform control flow (check_barriers). Changes
+// nothing.
 #pragma once
 
+#include "ir/function.hpp"
 #include "passes/uniformity.hpp"
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace volley::passes {
 
-struct BarrierPlan {
-    /// The function has a barrier; all else is empty when it has none.
-    bool any = false;
-    /// Per region: it holds a barrier, at any depth.
-    std::vector<bool> region_has_barrier;
-    /// Per node: its segment, numbered in execution order; none for barriers and for control nodes that hold one.
-    std::vector<std::uint32_t> segment;
-    std::uint32_t segment_count = 0;
-    /// Values that differ between invocations and are used in another segment than their own: one slot an
-    /// invocation. In order of definition.
-    std::vector<ir::NodeId> spilled;
-    /// Values that are used in another segment, but cost less to compute again there than to keep: arithmetic on ids,
-    /// constants, parameters, kept values and indices of uniform loops. In order of definition; operands are other
-    /// members of this list, spilled or carried values, or available everywhere.
-    std::vector<ir::NodeId> recompute;
-    /// Workgroup-uniform values that are used in another segment or by a control node between segments: one slot a
-    /// workgroup. Constants, parameters, group ids, sizes and indices of uniform loops are not listed.
-    std::vector<ir::NodeId> carried;
-    /// Variables whose value lives from one segment to another (or to the same one in the next iteration of a loop
-    /// with a barrier): one slot an invocation. Others may be local to each segment that uses them.
-    std::vector<ir::NodeId> spilled_vars;
+struct Segment {
+    std::vector<ir::NodeId> nodes;        // in order; control flow inside is whole
+    std::vector<ir::NodeId> recompute{};  // values of earlier segments that are computed again, in order
+    std::vector<ir::NodeId> reload{};     // values of earlier segments that come from the spill area
+    std::vector<ir::NodeId> save{};       // own values that later segments or group-level control need
+    std::vector<ir::NodeId> variables{};  // spilled variables that it touches
+    std::vector<ir::NodeId> written{};    // those of them that it stores to
 };
 
-[[nodiscard]] BarrierPlan plan_barriers(const ir::Function& fn, const Uniformity& uniformity);
+struct GroupRegion;
+
+struct GroupItem {
+    enum Kind { Node, Run, Control, Jump } kind = Node;
+    ir::NodeId node = ir::none;         // Node, Control, Jump
+    std::size_t segment = 0;            // Run
+    std::vector<GroupRegion> inside{};  // Control: its regions
+    std::vector<ir::NodeId> reload{};  // Control: operands that must be fetched from the first chunk's spills
+};
+
+struct GroupRegion {
+    std::vector<GroupItem> items;
+};
+
+class SegmentPlan {
+public:
+    GroupRegion body;
+    std::vector<Segment> segments;
+    std::vector<ir::NodeId> spilled;  // values, each with a place in the spill area
+    bool masks = false;  // some lanes may return or continue on their own: segments keep a live mask
+    std::vector<ir::NodeId> masked_loops;  // group-level loops whose lanes may continue on their own
+
+    [[nodiscard]] bool group_variable(ir::NodeId var) const { return group_variables_.contains(var); }
+    [[nodiscard]] bool spilled_variable(ir::NodeId var) const { return spilled_variables_.contains(var); }
+
+private:
+    friend class SegmentPlanner;
+    std::unordered_set<ir::NodeId> group_variables_;
+    std::unordered_set<ir::NodeId> spilled_variables_;
+};
+
+/// A kernel without barriers needs no plan: it is one segment.
+[[nodiscard]] bool has_barrier(const ir::Function& fn);
+[[nodiscard]] SegmentPlan split_barriers(const ir::Function& fn, const Uniformity& uniformity);
 
 }  // namespace volley::passes

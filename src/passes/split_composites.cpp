@@ -31,7 +31,8 @@ bool is_elementwise(Form form) {
 
 class Split {
 public:
-    explicit Split(Function& fn) : fn_(fn), used_whole_(fn.nodes.size(), false), split_(fn.nodes.size(), false) {
+    explicit Split(Function& fn)
+        : fn_(fn), used_whole_(fn.nodes.size(), false), split_(fn.nodes.size(), false) {
         decide(fn.body);
     }
 
@@ -80,7 +81,8 @@ private:
         for (unsigned k = 0; k < node.type.count(); ++k) {
             std::array<NodeId, 3> of_part = {};
             for (std::size_t a = 0; a < args.size(); ++a) of_part[a] = part(args[a], k, node.loc, list);
-            parts[k] = fn_.add(node.op, node.type.part(k), std::span(of_part).first(args.size()), node.imm, node.loc);
+            parts[k] = fn_.add(node.op, node.type.part(k), std::span(of_part).first(args.size()), node.imm,
+                               node.loc);
             list.push_back(parts[k]);
         }
         fn_[id].op = Op::Construct;

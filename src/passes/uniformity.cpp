@@ -1,5 +1,5 @@
-// Walks the region tree until nothing changes. Each walk carries the reason why control is divergent (or none);
-// a jump in divergent control makes what comes after it, up to its target, divergent as well.
+// Walks the region tree until nothing changes. Each walk carries the reason why control is divergent (or
+// none); a jump in divergent control makes what comes after it, up to its target, divergent as well.
 #include "passes/uniformity.hpp"
 
 #include "core/fail.hpp"
@@ -35,7 +35,9 @@ private:
         NodeId to_end = ir::none;   // break
         NodeId out = ir::none;      // return
 
-        [[nodiscard]] NodeId any() const { return out != ir::none ? out : to_end != ir::none ? to_end : to_next; }
+        [[nodiscard]] NodeId any() const {
+            return out != ir::none ? out : to_end != ir::none ? to_end : to_next;
+        }
         void add(const Jumps& other) {
             if (to_next == ir::none) to_next = other.to_next;
             if (to_end == ir::none) to_end = other.to_end;
@@ -180,8 +182,11 @@ std::string place(const Function& fn, NodeId id) {
 std::string describe(const Function& fn, NodeId cause) {
     switch (fn[cause].op) {
         case Op::If: return cat("the condition at ", place(fn, cause), " differs between invocations");
-        case Op::For: return cat("the bounds of the loop at ", place(fn, cause), " differ between invocations");
-        default: return cat("the '", ir::mnemonic(fn[cause].op), "' at ", place(fn, cause), " is not taken by all invocations");
+        case Op::For:
+            return cat("the bounds of the loop at ", place(fn, cause), " differ between invocations");
+        default:
+            return cat("the '", ir::mnemonic(fn[cause].op), "' at ", place(fn, cause),
+                       " is not taken by all invocations");
     }
 }
 
@@ -191,8 +196,10 @@ void check_barriers(const Function& fn, const Uniformity& uniformity) {
     ir::for_each_node(fn, fn.body, [&](NodeId id) {
         if (fn[id].op != Op::Barrier || !uniformity.divergent(id)) return;
         fail(ErrorCode::IrError, "a barrier stands where not all invocations of a workgroup come by",
-             cat("kernel '", fn.name, "', barrier at ", place(fn, id), ": ", describe(fn, uniformity.cause(id))),
-             "move the barrier out of the $if or loop, or make the condition the same for all invocations of the "
+             cat("kernel '", fn.name, "', barrier at ", place(fn, id), ": ",
+                 describe(fn, uniformity.cause(id))),
+             "move the barrier out of the $if or loop, or make the condition the same for all invocations of "
+             "the "
              "workgroup");
     });
 }

@@ -33,11 +33,13 @@ AnyBuffer::AnyBuffer(DType dtype, const Shape& shape, BufferOptions options)
 }
 
 void AnyBuffer::fail_empty() {
-    fail(ErrorCode::InvalidArgument, "a buffer without storage was used", "a default-constructed or moved-from Buffer",
-         "construct it with a shape first");
+    fail(ErrorCode::InvalidArgument, "a buffer without storage was used",
+         "a default-constructed or moved-from Buffer", "construct it with a shape first");
 }
 
-std::string AnyBuffer::name() const { return name_.empty() ? cat("buffer ", id_.value()) : cat("buffer '", name_, "'"); }
+std::string AnyBuffer::name() const {
+    return name_.empty() ? cat("buffer ", id_.value()) : cat("buffer '", name_, "'");
+}
 
 StorageId AnyBuffer::storage_id() const noexcept { return storage_ ? storage_->id() : StorageId(); }
 
@@ -48,12 +50,12 @@ bool AnyBuffer::is_allocated(unsigned k) const {
 }
 
 void AnyBuffer::check_size(std::size_t given, const char* doing) const {
-    storage().core().check_open(name());
+    if (!storage().core().is_open()) storage().core().check_open(name());
     if (given == bytes()) return;
     const std::size_t element = dtype_.size();
     fail(ErrorCode::SizeMismatch,
-         cat(doing, " with ", given / element, " elements of ", element, " bytes, where it has ", size()), name(),
-         "give exactly as many elements as the buffer has");
+         cat(doing, " with ", given / element, " elements of ", element, " bytes, where it has ", size()),
+         name(), "give exactly as many elements as the buffer has");
 }
 
 void AnyBuffer::write_replica(std::span<const std::byte> data, unsigned k) {
@@ -79,25 +81,33 @@ void AnyBuffer::write_bytes(std::span<const std::byte> data, const Queue& queue)
     write_replica(data, queue.index());
 }
 
-void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
-    check_size(data.size(), "it was read");
+void AnyBuffer::check_readable(unsigned k) const {
     Storage& own = storage();
-    ContextCore& core = own.core();
-    if (k >= core.queue_count()) {
+    if (!own.core().is_open()) own.core().check_open(name());
+    if (k >= own.core().queue_count()) {
         fail(ErrorCode::IndexError, cat("there is no replica ", k), name(),
-             cat("its context has ", core.queue_count(), " queue(s), numbered from 0"));
+             cat("its context has ", own.core().queue_count(), " queue(s), numbered from 0"));
     }
-    if (data.empty()) return;
-    Replica& replica = own.replica(k);
-    if (!replica.written()) {
-        fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"), name(),
+    if (size_ != 0 && !own.replica(k).written()) {
+        fail(ErrorCode::NotAllocated,
+             cat("queue ", k, "'s replica was read before anything was written to it"), name(),
              "write to it, or run a kernel on that queue that does");
     }
+}
+
+void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
+    check_size(data.size(), "it was read");
+    check_readable(k);
+    if (data.empty()) return;
+    Storage& own = storage();
+    ContextCore& core = own.core();
+    Replica& replica = own.replica(k);
     backend::Memory& memory = *replica.memory();
     backend::Queue& queue = core.queue(k);
     if (memory.host() != nullptr) {
         for (unsigned q = 0; q < core.queue_count(); ++q) {
-            if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
+            if (const backend::Point point = replica.last_write(q); point != 0)
+                core.queue(q).timeline().wait(point);
         }
         const bool idle = queue.timeline().completed() >= queue.last();
         if (data.size() <= direct_read || !idle) {
@@ -121,8 +131,8 @@ void AnyBuffer::fill_bytes(std::span<const std::byte> element) {
     Storage& own = storage();
     own.core().check_open(name());
     if (element.size() != dtype_.size()) {
-        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"), name(),
-             cat("its elements have ", dtype_.size()));
+        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),
+             name(), cat("its elements have ", dtype_.size()));
     }
     for (unsigned k = 0; k < replica_count(); ++k) {
         backend::Memory& memory = own.allocate(k);

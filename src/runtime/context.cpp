@@ -11,7 +11,8 @@ namespace volley {
 namespace runtime {
 namespace {
 
-// Plain pointers, so that the hot path touches no guards: the scopes and the holder below own what they point to.
+// Plain pointers, so that the hot path touches no guards: the scopes and the holder below own what they point
+// to.
 constinit thread_local ContextOwner* current_owner = nullptr;
 constinit std::atomic<ContextOwner*> default_owner{nullptr};
 

@@ -17,11 +17,12 @@ namespace {
 
 void check_options(const ContextOptions& options) {
     if (options.queues_per_device == 0) {
-        fail(ErrorCode::InvalidArgument, "a context needs queues", "queues_per_device is 0", "ask for one or more");
+        fail(ErrorCode::InvalidArgument, "a context needs queues", "queues_per_device is 0",
+             "ask for one or more");
     }
     if (options.cpu_width != 0 && (options.cpu_width > 64 || !std::has_single_bit(options.cpu_width))) {
-        fail(ErrorCode::InvalidArgument, cat("vectors cannot have ", options.cpu_width, " lanes"), "cpu_width",
-             "use 1, 2, 4, 8, 16, 32 or 64, or 0 for the processor's own");
+        fail(ErrorCode::InvalidArgument, cat("vectors cannot have ", options.cpu_width, " lanes"),
+             "cpu_width", "use 1, 2, 4, 8, 16, 32 or 64, or 0 for the processor's own");
     }
 }
 
@@ -46,14 +47,16 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
         std::unique_ptr<backend::Device> device = found.driver->open(found.info.index, wanted);
         DeviceInfo info = device->info();
         if (options.queues_per_device > info.max_queues) {
-            fail(ErrorCode::InvalidArgument, cat(options.queues_per_device, " queues were asked for"), info.id(),
-                 cat("a device of this backend has at most ", info.max_queues));
+            fail(ErrorCode::InvalidArgument, cat(options.queues_per_device, " queues were asked for"),
+                 info.id(), cat("a device of this backend has at most ", info.max_queues));
         }
         const auto index = static_cast<unsigned>(devices_.size());
-        for (unsigned k = 0; k < options.queues_per_device; ++k) queues_.push_back({index, device->make_queue()});
+        for (unsigned k = 0; k < options.queues_per_device; ++k)
+            queues_.push_back({index, device->make_queue()});
         if (log_enabled(LogLevel::Info)) {
-            log_message(LogLevel::Info, cat("context ", id_.value(), " opens ", info.id(), " (", info.name, "), ",
-                                            options.queues_per_device, " queue(s), ", info.subgroup_size, " lanes"));
+            log_message(LogLevel::Info,
+                        cat("context ", id_.value(), " opens ", info.id(), " (", info.name, "), ",
+                            options.queues_per_device, " queue(s), ", info.subgroup_size, " lanes"));
         }
         devices_.push_back({std::move(info), std::move(device)});
     }
@@ -90,7 +93,8 @@ void ContextCore::drain() noexcept {
             try {
                 slot.queue->timeline().wait(last);
             } catch (const std::exception& error) {
-                log_message(LogLevel::Warning, cat("an error of work that nobody waited for: ", error.what()));
+                log_message(LogLevel::Warning,
+                            cat("an error of work that nobody waited for: ", error.what()));
             } catch (...) {
                 log_message(LogLevel::Warning, "an error of work that nobody waited for");
             }
@@ -129,7 +133,8 @@ void ContextCore::collect() noexcept {
     const auto done = [&](const Retired& item) {
         return std::all_of(item.uses.begin(), item.uses.end(), [&](QueuePoint use) { return passed(use); });
     };
-    const auto keep = std::stable_partition(retired_.begin(), retired_.end(), [&](const Retired& r) { return !done(r); });
+    const auto keep =
+        std::stable_partition(retired_.begin(), retired_.end(), [&](const Retired& r) { return !done(r); });
     free.assign(std::make_move_iterator(keep), std::make_move_iterator(retired_.end()));
     retired_.erase(keep, retired_.end());
 }
@@ -185,6 +190,8 @@ Event ContextCore::make_event(unsigned queue, backend::Point point) {
     return event;
 }
 
-void ContextCore::append(Event& event, unsigned queue, backend::Point point) { event.more_.push_back({queue, point}); }
+void ContextCore::append(Event& event, unsigned queue, backend::Point point) {
+    event.more_.push_back({queue, point});
+}
 
 }  // namespace volley::runtime

@@ -1,6 +1,6 @@
-// A context's inside: its devices and queues, the storages made for it, memory that waits to be freed, compiled kernels. Handles
-// (buffers, events, queues) share it, so it outlives the Context values; once these are gone it is closed, and
-// every use of it is an error.
+// A context's inside: its devices and queues, the storages made for it, memory that waits to be freed,
+// compiled kernels. Handles (buffers, events, queues) share it, so it outlives the Context values; once these
+// are gone it is closed, and every use of it is an error.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -45,13 +45,15 @@ public:
 
     // Waiting
     [[nodiscard]] bool passed(QueuePoint use) const noexcept;
-    /// Waits for everything given so far; then frees what was retired. Throws the first error, when all queues are done.
+    /// Waits for everything given so far; then frees what was retired. Throws the first error, when all
+    /// queues are done.
     void wait();
     /// Waits for everything and throws nothing.
     void drain() noexcept;
 
     // Memory
-    /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries once more.
+    /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries
+    /// once more.
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(unsigned queue, std::uint64_t bytes);
     /// Frees the memory when all its uses have passed.
     void retire(std::unique_ptr<backend::Memory> memory, std::vector<QueuePoint> uses) noexcept;
@@ -62,7 +64,9 @@ public:
 
     // Public handles, whose inside only this class sees.
     [[nodiscard]] Queue make_queue(unsigned k);
-    [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept { return queue.core_; }
+    [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept {
+        return queue.core_;
+    }
     [[nodiscard]] Event make_event(unsigned queue, backend::Point point);
     static void append(Event& event, unsigned queue, backend::Point point);
 
@@ -91,7 +95,7 @@ private:
     std::vector<QueueSlot> queues_;
     ProgramCache programs_;
 
-    std::mutex mutex_;            // storages_, retired_
+    std::mutex mutex_;  // storages_, retired_
     Storage* storages_ = nullptr;
     std::vector<Retired> retired_;
 };

@@ -30,9 +30,11 @@ std::optional<unsigned> as_index(std::string_view text) {
 
 [[noreturn]] void fail_unknown(std::string_view name, const std::vector<FoundDevice>& known) {
     std::vector<std::string> there;
-    for (const FoundDevice& device : known) there.push_back(cat(device.info.id(), " (", device.info.name, ")"));
+    for (const FoundDevice& device : known)
+        there.push_back(cat(device.info.id(), " (", device.info.name, ")"));
     fail(ErrorCode::UnknownDevice, "there is no such device", cat("'", name, "'"),
-         cat("use one of: ", join(there, ", "), "; as backend, backend:index, backend:* or backend:part-of-the-name"));
+         cat("use one of: ", join(there, ", "),
+             "; as backend, backend:index, backend:* or backend:part-of-the-name"));
 }
 
 }  // namespace
@@ -101,7 +103,8 @@ FoundDevice Drivers::preferred() {
     };
     const auto gpu = std::find_if(known.begin(), known.end(), is_gpu);
     if (gpu != known.end()) return *gpu;
-    const auto cpu = std::find_if(known.begin(), known.end(), [](const FoundDevice& d) { return d.info.backend == "cpu"; });
+    const auto cpu = std::find_if(known.begin(), known.end(),
+                                  [](const FoundDevice& d) { return d.info.backend == "cpu"; });
     if (cpu == known.end()) fail(ErrorCode::UnknownDevice, "no device was found", "this machine");
     return *cpu;
 }
@@ -112,7 +115,8 @@ namespace volley {
 
 std::vector<DeviceInfo> devices() {
     std::vector<DeviceInfo> infos;
-    for (runtime::FoundDevice& device : runtime::Drivers::instance().all()) infos.push_back(std::move(device.info));
+    for (runtime::FoundDevice& device : runtime::Drivers::instance().all())
+        infos.push_back(std::move(device.info));
     return infos;
 }
 

@@ -30,9 +30,9 @@ public:
     /// All devices of all backends.
     [[nodiscard]] std::vector<FoundDevice> all();
 
-    /// Devices by name, each `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any case; `backend`
-    /// alone is its first. Throws DeviceError (UnknownDevice), which lists what there is. A device that is named twice
-    /// is given twice.
+    /// Devices by name, each `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any
+    /// case; `backend` alone is its first. Throws DeviceError (UnknownDevice), which lists what there is. A
+    /// device that is named twice is given twice.
     [[nodiscard]] std::vector<FoundDevice> select(std::span<const std::string> names);
 
     /// What a context uses when nobody names a device: the first GPU, else the CPU; never software.

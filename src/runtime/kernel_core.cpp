@@ -10,21 +10,23 @@ detail::KernelBody::~KernelBody() = default;
 
 namespace runtime {
 
-KernelCore::KernelCore(std::string_view name, const KernelOptions& options, std::unique_ptr<detail::KernelBody> body)
+KernelCore::KernelCore(std::string_view name, const KernelOptions& options,
+                       std::unique_ptr<detail::KernelBody> body)
     : name_(name), options_(options), body_(std::move(body)) {
     const GridSize& local = options_.local;
     bool legal = local.rank() <= 3;
     for (int d = 0; d < 3; ++d) legal = legal && local[d] >= 1 && local[d] <= 0xffff;
     if (!legal) {
-        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is not legal", cat("kernel '", name_, "'"),
-             "declare .local with one to three numbers above zero");
+        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is not legal",
+             cat("kernel '", name_, "'"), "declare .local with one to three numbers above zero");
     }
 }
 
 lang::TracedKernel KernelCore::traced() {
     if (lang::tracing()) {
         fail(ErrorCode::TraceError, "a kernel was launched or traced inside of another kernel's body",
-             cat("kernel '", name_, "'"), "call kernels from the host, or write a function of Values and call that");
+             cat("kernel '", name_, "'"),
+             "call kernels from the host, or write a function of Values and call that");
     }
     const std::scoped_lock lock(mutex_);
     if (traced_) return *traced_;
@@ -58,7 +60,8 @@ namespace detail {
 
 using runtime::KernelCore;
 
-std::shared_ptr<KernelCore> make_kernel(std::string_view name, const KernelOptions& options, std::unique_ptr<KernelBody> body) {
+std::shared_ptr<KernelCore> make_kernel(std::string_view name, const KernelOptions& options,
+                                        std::unique_ptr<KernelBody> body) {
     return std::make_shared<KernelCore>(name, options, std::move(body));
 }
 

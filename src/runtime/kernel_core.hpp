@@ -1,5 +1,5 @@
-// What copies of a Kernel share: its lambda until it is traced, the traced IR from then on, and where each context keeps what
-// it has compiled of it.
+// What copies of a Kernel share: its lambda until it is traced, the traced IR from then on, and where each
+// context keeps what it has compiled of it.
 #pragma once
 
 #include "runtime/context_core.hpp"
@@ -23,7 +23,8 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     /// Traces at the first call. Throws TraceError or IrError, and can be tried again then.
     [[nodiscard]] lang::TracedKernel traced();
-    /// The kernel in a context: a load and a compare for the context of the last call, milliseconds for a new one.
+    /// The kernel in a context: a load and a compare for the context of the last call, milliseconds for a new
+    /// one.
     [[nodiscard]] CachedKernel& in(ContextCore& core) {
         const Entry* last = last_.load(std::memory_order_acquire);
         return last != nullptr && last->context == core.id() ? *last->kernel : find(core);
@@ -60,9 +61,10 @@ struct Wanted {
     bool by_groups = false;
     bool empty = false;
 };
-[[nodiscard]] Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detail::LaunchConfig& config,
-                                 const detail::BoundArgument* arguments);
-/// Completes them for a device. Throws LaunchError where the device's limits or the kernel's barriers forbid it.
+[[nodiscard]] Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn,
+                                 const detail::LaunchConfig& config, const detail::BoundArgument* arguments);
+/// Completes them for a device. Throws LaunchError where the device's limits or the kernel's barriers forbid
+/// it.
 [[nodiscard]] Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
                                 const backend::Device& device);
 

@@ -1,5 +1,5 @@
-// A call of a kernel: checks, then one command on each queue. The hot path is detail::launch: no allocation, no lock but
-// the queue's own.
+// A call of a kernel: checks, then one command on each queue. The hot path is detail::launch: no allocation,
+// no lock but the queue's own.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/kernel_core.hpp"
@@ -22,7 +22,8 @@ std::string text(ir::Dim3 size) {
 
 ir::Dim3 to_dim3(const KernelCore& kernel, const GridSize& size, std::string_view what) {
     if (size.rank() > 3) {
-        fail(ErrorCode::InvalidLaunch, cat(what, " has ", size.rank(), " dimensions"), subject(kernel), "use one to three");
+        fail(ErrorCode::InvalidLaunch, cat(what, " has ", size.rank(), " dimensions"), subject(kernel),
+             "use one to three");
     }
     ir::Dim3 result = {1, 1, 1};
     for (int d = 0; d < 3; ++d) {
@@ -32,7 +33,8 @@ ir::Dim3 to_dim3(const KernelCore& kernel, const GridSize& size, std::string_vie
         }
         if (size[d] > max_extent) {
             fail(ErrorCode::InvalidLaunch, cat(what, " is too big: ", size[d]), subject(kernel),
-                 cat("a dimension has at most ", max_extent, "; use more dimensions, or several elements an invocation"));
+                 cat("a dimension has at most ", max_extent,
+                     "; use more dimensions, or several elements an invocation"));
         }
         result[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(size[d]);
     }
@@ -44,18 +46,20 @@ bool has_zero(ir::Dim3 size) { return size[0] == 0 || size[1] == 0 || size[2] ==
 void check_product(const KernelCore& kernel, ir::Dim3 global) {
     // Below 2^63, so that counting invocations never overflows.
     const std::uint64_t plane = std::uint64_t{global[0]} * global[1];
-    if (global[2] != 0 && plane > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / global[2]) {
+    if (global[2] != 0 &&
+        plane > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / global[2]) {
         fail(ErrorCode::InvalidLaunch, cat("the grid is too big: ", text(global)), subject(kernel),
              "launch fewer than 2^63 invocations");
     }
 }
 
-std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn, const detail::BoundArgument* arguments) {
+std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn,
+                                const detail::BoundArgument* arguments) {
     for (std::size_t i = 0; i < fn.params.size(); ++i) {
         if (arguments[i].buffer != nullptr) return arguments[i].buffer->size();
     }
-    fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer", subject(kernel),
-         "say how many with .over(n)");
+    fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer",
+         subject(kernel), "say how many with .over(n)");
 }
 
 }  // namespace
@@ -75,7 +79,8 @@ Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detai
         }
         if (fn.local_size && *fn.local_size != local) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("the workgroup size ", text(local), " was given, but the kernel declares ", text(*fn.local_size)),
+                 cat("the workgroup size ", text(local), " was given, but the kernel declares ",
+                     text(*fn.local_size)),
                  subject(kernel), "leave .local() out, or do not declare it with the kernel");
         }
         wanted.local = local;
@@ -93,8 +98,9 @@ Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detai
     } else {
         const std::uint64_t size = first_buffer_size(kernel, fn, arguments);
         if (size > static_cast<std::uint64_t>(max_extent)) {
-            fail(ErrorCode::InvalidLaunch, cat("the first buffer has ", size, " elements, too many for one dimension"),
-                 subject(kernel), "say how to cover it with .over({nx, ny})");
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the first buffer has ", size, " elements, too many for one dimension"), subject(kernel),
+                 "say how to cover it with .over({nx, ny})");
         }
         wanted.global = {static_cast<std::uint32_t>(size), 1, 1};
     }
@@ -103,25 +109,30 @@ Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detai
     return wanted;
 }
 
-Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted, const backend::Device& device) {
+Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
+                  const backend::Device& device) {
     const DeviceInfo& info = device.info();
     const KernelFacts& facts = cached.facts();
     const auto where = [&] { return cat(subject(kernel), " on ", info.id()); };
     Grid grid;
     grid.global = wanted.global;
-    grid.local = wanted.local ? *wanted.local : device.default_local(cached.function(), wanted.by_groups ? ir::Dim3{~0u, 1, 1} : wanted.global);
+    grid.local = wanted.local ? *wanted.local
+                              : device.default_local(cached.function(),
+                                                     wanted.by_groups ? ir::Dim3{~0u, 1, 1} : wanted.global);
 
     std::uint64_t invocations = 1;
     for (std::size_t d = 0; d < 3; ++d) {
         invocations *= grid.local[d];
         if (grid.local[d] > info.max_local_dims[d] || invocations > info.max_local_size) {
-            fail(ErrorCode::InvalidLaunch, cat("the workgroup size is beyond the device's limit: ", text(grid.local)), where(),
-                 cat("use at most ", info.max_local_size, " invocations in all (", info.max_local_dims[0], " x ",
-                     info.max_local_dims[1], " x ", info.max_local_dims[2], ")"));
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the workgroup size is beyond the device's limit: ", text(grid.local)), where(),
+                 cat("use at most ", info.max_local_size, " invocations in all (", info.max_local_dims[0],
+                     " x ", info.max_local_dims[1], " x ", info.max_local_dims[2], ")"));
         }
     }
     if (facts.shared_bytes > info.max_shared_bytes) {
-        fail(ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"), where(),
+        fail(ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"),
+             where(),
              cat("the device has ", info.max_shared_bytes, " for a workgroup: use smaller Shared arrays"));
     }
     if (wanted.by_groups) {
@@ -129,8 +140,8 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
             const std::uint64_t size = std::uint64_t{wanted.groups[d]} * grid.local[d];
             if (size > static_cast<std::uint64_t>(max_extent)) {
                 fail(ErrorCode::InvalidLaunch,
-                     cat("the grid is too big: ", text(wanted.groups), " workgroups of ", text(grid.local)), where(),
-                     cat("a dimension has at most ", max_extent, " invocations"));
+                     cat("the grid is too big: ", text(wanted.groups), " workgroups of ", text(grid.local)),
+                     where(), cat("a dimension has at most ", max_extent, " invocations"));
             }
             grid.global[d] = static_cast<std::uint32_t>(size);
         }
@@ -139,10 +150,12 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
     }
     if (!facts.has_barrier) return grid;
     const auto whole = [&] {
-        return grid.global[0] % grid.local[0] == 0 && grid.global[1] % grid.local[1] == 0 && grid.global[2] % grid.local[2] == 0;
+        return grid.global[0] % grid.local[0] == 0 && grid.global[1] % grid.local[1] == 0 &&
+               grid.global[2] % grid.local[2] == 0;
     };
     if (whole()) return grid;
-    if (!wanted.local && std::uint64_t{grid.global[0]} * grid.global[1] * grid.global[2] <= info.max_local_size) {
+    if (!wanted.local &&
+        std::uint64_t{grid.global[0]} * grid.global[1] * grid.global[2] <= info.max_local_size) {
         bool fits = true;
         for (std::size_t d = 0; d < 3; ++d) fits = fits && grid.global[d] <= info.max_local_dims[d];
         if (fits) {
@@ -151,10 +164,11 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
         }
     }
     fail(ErrorCode::InvalidLaunch,
-         cat("a kernel with a barrier was launched over ", text(grid.global), " invocations in workgroups of ",
-             text(grid.local), ", so the last workgroup is not whole"),
+         cat("a kernel with a barrier was launched over ", text(grid.global),
+             " invocations in workgroups of ", text(grid.local), ", so the last workgroup is not whole"),
          where(),
-         "make n a multiple of the local size: choose another with .local(), or round n up and guard the accesses with $if");
+         "make n a multiple of the local size: choose another with .local(), or round n up and guard the "
+         "accesses with $if");
 }
 
 namespace {
@@ -218,7 +232,8 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
 
 Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
     if (lang::tracing()) static_cast<void>(kernel.traced());  // fails, saying so
-    const std::shared_ptr<ContextCore>& shared = config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
+    const std::shared_ptr<ContextCore>& shared =
+        config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
     ContextCore& core = *shared;
     core.check_open(config.queue ? "a queue" : "the current context");
     CachedKernel& cached = kernel.in(core);
@@ -253,7 +268,8 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
 }
 
 std::string device_code(KernelCore& kernel, const LaunchConfig& config) {
-    const std::shared_ptr<ContextCore> core = config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
+    const std::shared_ptr<ContextCore> core =
+        config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
     core->check_open("the context");
     CachedKernel& cached = kernel.in(*core);
     const unsigned device = core->device_of(config.queue ? config.queue->index() : 0);

@@ -1,5 +1,5 @@
-// The kernels that a context has compiled, by the hash of their IR as it was traced: a kernel that is made again inside of a
-// function is traced again, but never optimised or compiled again.
+// The kernels that a context has compiled, by the hash of their IR as it was traced: a kernel that is made
+// again inside of a function is traced again, but never optimised or compiled again.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -49,13 +49,16 @@ private:
 class ProgramCache {
 public:
     explicit ProgramCache(unsigned devices) : devices_(devices) {}
-    /// The kernel with that IR; verifies and optimises it when it is new. Throws IrError and what the passes throw.
+    /// The kernel with that IR; verifies and optimises it when it is new. Throws IrError and what the passes
+    /// throw.
     [[nodiscard]] CachedKernel& find(const ir::Function& traced);
     void clear();
 
 private:
     struct Key {
-        std::size_t operator()(const ir::Hash128& hash) const noexcept { return static_cast<std::size_t>(hash.lo); }
+        std::size_t operator()(const ir::Hash128& hash) const noexcept {
+            return static_cast<std::size_t>(hash.lo);
+        }
     };
     unsigned devices_;
     std::mutex mutex_;

@@ -33,7 +33,8 @@ void Storage::release() noexcept {
         if (!replica->owned_) continue;
         std::vector<QueuePoint> uses;
         for (unsigned k = 0; k < replica->uses_.size(); ++k) {
-            if (const backend::Point point = replica->last_use(k); !core_->passed({k, point})) uses.push_back({k, point});
+            if (const backend::Point point = replica->last_use(k); !core_->passed({k, point}))
+                uses.push_back({k, point});
         }
         core_->retire(std::move(replica->owned_), std::move(uses));
     }

@@ -1,6 +1,6 @@
-// The memory behind buffers: one replica for each queue of the context, made when it is first needed. Each replica knows the
-// points of its last uses on every queue, so that a reader waits for writers alone, and memory is freed only when
-// nobody works on it any more.
+// The memory behind buffers: one replica for each queue of the context, made when it is first needed. Each
+// replica knows the points of its last uses on every queue, so that a reader waits for writers alone, and
+// memory is freed only when nobody works on it any more.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -30,7 +30,8 @@ struct QueuePoint {
     backend::Point point = 0;
 };
 
-/// One copy of a storage's bytes. Its memory is made once; its points only grow. Points are raised by any thread.
+/// One copy of a storage's bytes. Its memory is made once; its points only grow. Points are raised by any
+/// thread.
 class Replica {
 public:
     explicit Replica(unsigned queues) : uses_(queues), writes_(queues) {}
@@ -46,7 +47,9 @@ public:
         raise(writes_[queue], point);
         if (!written_.load(std::memory_order_relaxed)) written_.store(true, std::memory_order_release);
     }
-    [[nodiscard]] backend::Point last_use(unsigned queue) const noexcept { return uses_[queue].load(std::memory_order_acquire); }
+    [[nodiscard]] backend::Point last_use(unsigned queue) const noexcept {
+        return uses_[queue].load(std::memory_order_acquire);
+    }
     [[nodiscard]] backend::Point last_write(unsigned queue) const noexcept {
         return writes_[queue].load(std::memory_order_acquire);
     }
@@ -83,7 +86,8 @@ public:
 
     /// The replica that the queue works on.
     [[nodiscard]] Replica& replica(unsigned queue) noexcept { return *replicas_[queue]; }
-    /// Its memory, made now if it was not. One load when it was. Throws MemoryError; the replica can be tried again.
+    /// Its memory, made now if it was not. One load when it was. Throws MemoryError; the replica can be tried
+    /// again.
     [[nodiscard]] backend::Memory& allocate(unsigned queue) {
         backend::Memory* memory = replicas_[queue]->memory();
         return memory != nullptr ? *memory : allocate_slow(queue);

@@ -83,7 +83,8 @@ TEST_F(CpuQueueTest, FillsWithPatternsOfAnySize) {
             queue->fill(*memory, 0, pattern_size * repeats, pattern);
             wait();
             for (std::size_t i = 0; i < repeats; ++i) {
-                ASSERT_EQ(std::memcmp(memory->host() + i * pattern_size, pattern.data(), pattern_size), 0) << i;
+                ASSERT_EQ(std::memcmp(memory->host() + i * pattern_size, pattern.data(), pattern_size), 0)
+                    << i;
             }
         }
     }

@@ -19,7 +19,9 @@ std::span<T> contents(backend::Memory& memory) {
     return {reinterpret_cast<T*>(memory.host()), memory.size() / sizeof(T)};
 }
 
-inline std::span<const std::byte> bytes_of(const std::vector<int>& data) { return std::as_bytes(std::span(data)); }
+inline std::span<const std::byte> bytes_of(const std::vector<int>& data) {
+    return std::as_bytes(std::span(data));
+}
 
 /// data[i] = data[i] * factor + i
 inline ir::Function multiply_add() {
@@ -34,8 +36,8 @@ inline ir::Function multiply_add() {
     return fn;
 }
 
-inline backend::Point launch_multiply_add(backend::Queue& queue, backend::Program& program, backend::Memory& memory,
-                                          int factor, std::uint32_t count) {
+inline backend::Point launch_multiply_add(backend::Queue& queue, backend::Program& program,
+                                          backend::Memory& memory, int factor, std::uint32_t count) {
     backend::Argument args[2];
     args[0].memory = &memory;
     args[0].elements = count;

@@ -40,7 +40,9 @@ std::string code_of(F&& body, const codegen::llvm::Target& target = avx2(), ir::
     return codegen::llvm::assembly(optimised(body), {.local = local, .full = true}, target);
 }
 
-inline bool has(std::string_view code, std::string_view text) { return code.find(text) != std::string_view::npos; }
+inline bool has(std::string_view code, std::string_view text) {
+    return code.find(text) != std::string_view::npos;
+}
 
 inline std::size_t count(std::string_view code, std::string_view text) {
     std::size_t n = 0;

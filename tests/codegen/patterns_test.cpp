@@ -1,5 +1,5 @@
-// Code patterns that must come out well: each costs a factor of up to five where it does not. The generated assembly is
-// read for what must be in it and what must not.
+// Code patterns that must come out well: each costs a factor of up to five where it does not. The generated
+// assembly is read for what must be in it and what must not.
 #include "code_of.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@ namespace volley::test {
 namespace {
 
 #if !defined(__x86_64__)
-#define VOLLEY_NEEDS_X86() GTEST_SKIP() << "the patterns are read from x86-64 assembly; this machine is another"
+#define VOLLEY_NEEDS_X86() \
+    GTEST_SKIP() << "the patterns are read from x86-64 assembly; this machine is another"
 #else
 #define VOLLEY_NEEDS_X86() (void)0
 #endif
@@ -127,7 +128,9 @@ TEST(Patterns, UniformLoadsInALoopAreScalarBroadcasts) {
     const std::string code = code_of([](Buff<const float> in, Buff<float> out, Const<unsigned> n) {
         const auto i = global_id().x;
         Var<float> sum = 0.0f;
-        $for(k, 0u, n) { sum += in[k]; }
+        $for (k, 0u, n) {
+            sum += in[k];
+        }
         out[i] = sum;
     });
     EXPECT_FALSE(has(code, gather)) << code;
@@ -153,9 +156,13 @@ TEST(Patterns, KernelsRealignTheirStack) {
     const std::string code = code_of([](Buff<float> data) {
         const auto i = global_id().x;
         Var<std::array<float, 16>> local;
-        $for(k, 0u, 16u) { local[k] = data[i + k]; }
+        $for (k, 0u, 16u) {
+            local[k] = data[i + k];
+        }
         Var<float> sum = 0.0f;
-        $for(k, 0u, 16u) { sum += local[15u - k] * cast<float>(k); }
+        $for (k, 0u, 16u) {
+            sum += local[15u - k] * cast<float>(k);
+        }
         data[i] = sum;
     });
     EXPECT_TRUE(has(code, "andq\t$-64, %rsp")) << code;

@@ -5,5 +5,7 @@ using namespace volley;
 
 auto scale = lang::trace_kernel("scale", [](Buff<float> data, Const<float> alpha) {
     auto i = global_id().x;
-    $if (i < data.size()) { data[i] = data[i] * alpha; }
+    $if (i < data.size()) {
+        data[i] = data[i] * alpha;
+    }
 });

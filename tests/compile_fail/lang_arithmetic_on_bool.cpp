@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<bool> data) {
-    auto sum = data[0] + data[1];
-}
+void body(Buff<bool> data) { auto sum = data[0] + data[1]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    data.atomic(0).bit_or(1.f);
-}
+void body(Buff<float> data) { data.atomic(0).bit_or(1.f); }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<half> data) {
-    data.atomic(0).add(half(1.f));
-}
+void body(Buff<half> data) { data.atomic(0).add(half(1.f)); }

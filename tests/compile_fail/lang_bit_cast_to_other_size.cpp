@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    auto bits = bit_cast<u64>(data[0]);
-}
+void body(Buff<float> data) { auto bits = bit_cast<u64>(data[0]); }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    auto bits = data[0] & data[1];
-}
+void body(Buff<float> data) { auto bits = data[0] & data[1]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    data[0] = data[0] * true;
-}
+void body(Buff<float> data) { data[0] = data[0] * true; }

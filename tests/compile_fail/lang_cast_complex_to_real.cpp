@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<complex<float>> data) {
-    auto x = cast<float>(data[0]);
-}
+void body(Buff<complex<float>> data) { auto x = cast<float>(data[0]); }

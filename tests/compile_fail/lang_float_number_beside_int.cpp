@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<int> data) {
-    data[0] = data[0] * 0.5;
-}
+void body(Buff<int> data) { data[0] = data[0] * 0.5; }

@@ -4,5 +4,7 @@
 using namespace volley;
 
 void body(Buff<float> data) {
-    $for (k, 0, data[0]) { data[1] = 1.f; }
+    $for (k, 0, data[0]) {
+        data[1] = 1.f;
+    }
 }

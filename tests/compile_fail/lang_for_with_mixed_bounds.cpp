@@ -4,5 +4,7 @@
 using namespace volley;
 
 void body(Buff<int> data) {
-    $for (k, data[0], global_size().x) { data[1] = 1; }
+    $for (k, data[0], global_size().x) {
+        data[1] = 1;
+    }
 }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    data[1] = data[0] > 0 ? 1.f : 2.f;
-}
+void body(Buff<float> data) { data[1] = data[0] > 0 ? 1.f : 2.f; }

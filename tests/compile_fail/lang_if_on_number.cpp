@@ -4,5 +4,7 @@
 using namespace volley;
 
 void body(Buff<int> data) {
-    $if (data[0]) { data[1] = 1; }
+    $if (data[0]) {
+        data[1] = 1;
+    }
 }

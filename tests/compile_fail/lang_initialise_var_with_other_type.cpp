@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<double> data) {
-    Var<float> x = data[0];
-}
+void body(Buff<double> data) { Var<float> x = data[0]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<int> data) {
-    auto both = data[0] && data[1];
-}
+void body(Buff<int> data) { auto both = data[0] && data[1]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> a, Buff<double> b) {
-    b[0] = a[0] + b[0];
-}
+void body(Buff<float> a, Buff<double> b) { b[0] = a[0] + b[0]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<int> a, Buff<float> b) {
-    b[0] = max(b[0], a[0]);
-}
+void body(Buff<int> a, Buff<float> b) { b[0] = max(b[0], a[0]); }

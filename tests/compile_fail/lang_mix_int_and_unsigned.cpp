@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<int> data) {
-    data[0] = data[0] + global_id().x;
-}
+void body(Buff<int> data) { data[0] = data[0] + global_id().x; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<bool> data) {
-    data[0] = 1;
-}
+void body(Buff<bool> data) { data[0] = 1; }

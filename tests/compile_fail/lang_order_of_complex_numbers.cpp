@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<complex<float>> data) {
-    auto less = data[0] < data[1];
-}
+void body(Buff<complex<float>> data) { auto less = data[0] < data[1]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<int> data) {
-    auto s = sin(data[0]);
-}
+void body(Buff<int> data) { auto s = sin(data[0]); }

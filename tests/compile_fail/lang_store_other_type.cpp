@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    data[0] = global_id().x;
-}
+void body(Buff<float> data) { data[0] = global_id().x; }

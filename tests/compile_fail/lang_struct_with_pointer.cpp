@@ -8,6 +8,4 @@ struct Node {
 };
 VOLLEY_STRUCT(Node, next)
 
-void body(Buff<Node> data) {
-    auto node = data[0];
-}
+void body(Buff<Node> data) { auto node = data[0]; }

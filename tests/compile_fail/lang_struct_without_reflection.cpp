@@ -7,6 +7,4 @@ struct Particle {
     float mass;
 };
 
-void body(Buff<Particle> data) {
-    auto particle = data[0];
-}
+void body(Buff<Particle> data) { auto particle = data[0]; }

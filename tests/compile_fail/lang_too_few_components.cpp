@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<vec3> data) {
-    data[0] = make<vec3>(data[0].x, 1.f);
-}
+void body(Buff<vec3> data) { data[0] = make<vec3>(data[0].x, 1.f); }

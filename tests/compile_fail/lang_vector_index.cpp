@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<float> data) {
-    data[global_id()] = 1.f;
-}
+void body(Buff<float> data) { data[global_id()] = 1.f; }

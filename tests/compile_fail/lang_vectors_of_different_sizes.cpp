@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<vec2> a, Buff<vec3> b) {
-    b[0] = b[0] + a[0];
-}
+void body(Buff<vec2> a, Buff<vec3> b) { b[0] = b[0] + a[0]; }

@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<const float> data) {
-    data[0] = 1.f;
-}
+void body(Buff<const float> data) { data[0] = 1.f; }

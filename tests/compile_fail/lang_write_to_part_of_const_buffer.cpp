@@ -3,6 +3,4 @@
 
 using namespace volley;
 
-void body(Buff<const vec3> data) {
-    data[0].x += 1.f;
-}
+void body(Buff<const vec3> data) { data[0].x += 1.f; }

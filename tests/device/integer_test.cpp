@@ -31,35 +31,36 @@ T remainder(T x, T y) {
     return static_cast<T>(x % y);
 }
 
-struct IntegerOperators {
-    template <class T, class Visit>
-    static void of(Visit&& visit) {
-        visit("+", [](auto x, auto y) { return x + y; }, [](T x, T y) { return narrow<T>(wide(x) + wide(y)); });
-        visit("-", [](auto x, auto y) { return x - y; }, [](T x, T y) { return narrow<T>(wide(x) - wide(y)); });
-        visit("*", [](auto x, auto y) { return x * y; }, [](T x, T y) { return narrow<T>(wide(x) * wide(y)); });
-        visit("/", [](auto x, auto y) { return x / y; }, [](T x, T y) { return divide(x, y); });
-        visit("%", [](auto x, auto y) { return x % y; }, [](T x, T y) { return remainder(x, y); });
-        visit("&", [](auto x, auto y) { return x & y; }, [](T x, T y) { return static_cast<T>(x & y); });
-        visit("|", [](auto x, auto y) { return x | y; }, [](T x, T y) { return static_cast<T>(x | y); });
-        visit("^", [](auto x, auto y) { return x ^ y; }, [](T x, T y) { return static_cast<T>(x ^ y); });
-        visit("<<", [](auto x, auto y) { return x << y; },
-              [](T x, T y) { return narrow<T>(wide(x) << (wide(y) % width<T>)); });
-        visit(">>", [](auto x, auto y) { return x >> y; },
-              [](T x, T y) { return static_cast<T>(x >> (wide(y) % width<T>)); });
-        visit("min", [](auto x, auto y) { return min(x, y); }, [](T x, T y) { return std::min(x, y); });
-        visit("max", [](auto x, auto y) { return max(x, y); }, [](T x, T y) { return std::max(x, y); });
-        visit("fma", [](auto x, auto y) { return fma(x, y, x); },
-              [](T x, T y) { return narrow<T>(wide(x) * wide(y) + wide(x)); });
-        visit("x + 3", [](auto x, auto) { return x + 3; }, [](T x, T) { return narrow<T>(wide(x) + 3); });
-        visit("7 - x", [](auto x, auto) { return 7 - x; }, [](T x, T) { return narrow<T>(7 - wide(x)); });
-        visit("x / 5", [](auto x, auto) { return x / 5; }, [](T x, T) { return static_cast<T>(x / 5); });
-        visit("x % 5", [](auto x, auto) { return x % 5; }, [](T x, T) { return static_cast<T>(x % 5); });
-        visit("x / 8", [](auto x, auto) { return x / 8; }, [](T x, T) { return static_cast<T>(x / 8); });
-        visit("x % 8", [](auto x, auto) { return x % 8; }, [](T x, T) { return static_cast<T>(x % 8); });
-        visit("select", [](auto x, auto y) { return select(x < y, x, y * 2); },
-              [](T x, T y) { return x < y ? x : narrow<T>(wide(y) * 2); });
-    }
-};
+template <class T>
+std::vector<Binary<T>> integer_operators() {
+    using V = const Value<T>&;
+    return {
+        {"+", [](V x, V y) { return x + y; }, [](T x, T y) { return narrow<T>(wide(x) + wide(y)); }},
+        {"-", [](V x, V y) { return x - y; }, [](T x, T y) { return narrow<T>(wide(x) - wide(y)); }},
+        {"*", [](V x, V y) { return x * y; }, [](T x, T y) { return narrow<T>(wide(x) * wide(y)); }},
+        {"/", [](V x, V y) { return x / y; }, [](T x, T y) { return divide(x, y); }},
+        {"%", [](V x, V y) { return x % y; }, [](T x, T y) { return remainder(x, y); }},
+        {"&", [](V x, V y) { return x & y; }, [](T x, T y) { return static_cast<T>(x & y); }},
+        {"|", [](V x, V y) { return x | y; }, [](T x, T y) { return static_cast<T>(x | y); }},
+        {"^", [](V x, V y) { return x ^ y; }, [](T x, T y) { return static_cast<T>(x ^ y); }},
+        {"<<", [](V x, V y) { return x << y; },
+         [](T x, T y) { return narrow<T>(wide(x) << (wide(y) % width<T>)); }},
+        {">>", [](V x, V y) { return x >> y; },
+         [](T x, T y) { return static_cast<T>(x >> (wide(y) % width<T>)); }},
+        {"min", [](V x, V y) { return min(x, y); }, [](T x, T y) { return std::min(x, y); }},
+        {"max", [](V x, V y) { return max(x, y); }, [](T x, T y) { return std::max(x, y); }},
+        {"fma", [](V x, V y) { return fma(x, y, x); },
+         [](T x, T y) { return narrow<T>(wide(x) * wide(y) + wide(x)); }},
+        {"x + 3", [](V x, V) { return x + 3; }, [](T x, T) { return narrow<T>(wide(x) + 3); }},
+        {"7 - x", [](V x, V) { return 7 - x; }, [](T x, T) { return narrow<T>(7 - wide(x)); }},
+        {"x / 5", [](V x, V) { return x / 5; }, [](T x, T) { return static_cast<T>(x / 5); }},
+        {"x % 5", [](V x, V) { return x % 5; }, [](T x, T) { return static_cast<T>(x % 5); }},
+        {"x / 8", [](V x, V) { return x / 8; }, [](T x, T) { return static_cast<T>(x / 8); }},
+        {"x % 8", [](V x, V) { return x % 8; }, [](T x, T) { return static_cast<T>(x % 8); }},
+        {"select", [](V x, V y) { return select(x < y, x, y * 2); },
+         [](T x, T y) { return x < y ? x : narrow<T>(wide(y) * 2); }},
+    };
+}
 
 template <class T>
 T count_leading(T x) {
@@ -76,41 +77,41 @@ T reversed(T x) {
     return narrow<T>(result);
 }
 
-struct IntegerFunctions {
-    template <class T, class Visit>
-    static void of(Visit&& visit) {
-        visit("-x", [](auto x) { return -x; }, [](T x) { return narrow<T>(0 - wide(x)); });
-        visit("~x", [](auto x) { return ~x; }, [](T x) { return static_cast<T>(~x); });
-        visit("abs", [](auto x) { return abs(x); }, [](T x) { return x < 0 ? narrow<T>(0 - wide(x)) : x; });
-        visit("sign", [](auto x) { return sign(x); }, [](T x) { return static_cast<T>((x > 0) - (x < 0)); });
-        visit("popcount", [](auto x) { return popcount(x); },
-              [](T x) { return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x))); });
-        visit("clz", [](auto x) { return clz(x); }, [](T x) { return count_leading(x); });
-        visit("ctz", [](auto x) { return ctz(x); }, [](T x) { return count_trailing(x); });
-        visit("reverse_bits", [](auto x) { return reverse_bits(x); }, [](T x) { return reversed(x); });
-    }
-};
+template <class T>
+std::vector<Unary<T>> integer_functions() {
+    using V = const Value<T>&;
+    return {
+        {"-x", [](V x) { return -x; }, [](T x) { return narrow<T>(0 - wide(x)); }},
+        {"~x", [](V x) { return ~x; }, [](T x) { return static_cast<T>(~x); }},
+        {"abs", [](V x) { return abs(x); }, [](T x) { return x < 0 ? narrow<T>(0 - wide(x)) : x; }},
+        {"sign", [](V x) { return sign(x); }, [](T x) { return static_cast<T>((x > 0) - (x < 0)); }},
+        {"popcount", [](V x) { return popcount(x); },
+         [](T x) { return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x))); }},
+        {"clz", [](V x) { return clz(x); }, [](T x) { return count_leading(x); }},
+        {"ctz", [](V x) { return ctz(x); }, [](T x) { return count_trailing(x); }},
+        {"reverse_bits", [](V x) { return reverse_bits(x); }, [](T x) { return reversed(x); }},
+    };
+}
 
-struct Comparisons {
-    template <class T, class Visit>
-    static void of(Visit&& visit) {
-        visit("==", [](auto x, auto y) { return x == y; }, [](T x, T y) { return x == y; });
-        visit("!=", [](auto x, auto y) { return x != y; }, [](T x, T y) { return x != y; });
-        visit("<", [](auto x, auto y) { return x < y; }, [](T x, T y) { return x < y; });
-        visit("<=", [](auto x, auto y) { return x <= y; }, [](T x, T y) { return x <= y; });
-        visit(">", [](auto x, auto y) { return x > y; }, [](T x, T y) { return x > y; });
-        visit(">=", [](auto x, auto y) { return x >= y; }, [](T x, T y) { return x >= y; });
-    }
-};
+template <class T>
+std::vector<Binary<T, bool>> comparisons() {
+    using V = const Value<T>&;
+    return {
+        {"==", [](V x, V y) { return x == y; }, [](T x, T y) { return x == y; }},
+        {"!=", [](V x, V y) { return x != y; }, [](T x, T y) { return x != y; }},
+        {"<", [](V x, V y) { return x < y; }, [](T x, T y) { return x < y; }},
+        {"<=", [](V x, V y) { return x <= y; }, [](T x, T y) { return x <= y; }},
+        {">", [](V x, V y) { return x > y; }, [](T x, T y) { return x > y; }},
+        {">=", [](V x, V y) { return x >= y; }, [](T x, T y) { return x >= y; }},
+    };
+}
 
 template <class T>
 void check_integers() {
     const auto pairs = edge_pairs<T>();
-    const auto name = type_name<T>();
-    check_binary<T, T>(name, pairs.first, pairs.second,
-                       [](auto&& visit) { IntegerOperators::of<T>(visit); });
-    check_unary<T, T>(name, edge_values<T>(), [](auto&& visit) { IntegerFunctions::of<T>(visit); });
-    check_binary<T, bool>(name, pairs.first, pairs.second, [](auto&& visit) { Comparisons::of<T>(visit); });
+    check_binary(pairs.first, pairs.second, integer_operators<T>());
+    check_unary(edge_values<T>(), integer_functions<T>());
+    check_binary(pairs.first, pairs.second, comparisons<T>());
 }
 
 VOLLEY_DEVICE_TEST(Integer, I8OperationsAgreeWithTheHost) { check_integers<i8>(); }
@@ -122,27 +123,27 @@ VOLLEY_DEVICE_TEST(Integer, U32OperationsAgreeWithTheHost) { check_integers<u32>
 VOLLEY_DEVICE_TEST(Integer, I64OperationsAgreeWithTheHost) { check_integers<i64>(); }
 VOLLEY_DEVICE_TEST(Integer, U64OperationsAgreeWithTheHost) { check_integers<u64>(); }
 
-struct BoolOperators {
-    template <class Visit>
-    void operator()(Visit&& visit) const {
-        visit("&&", [](auto x, auto y) { return x && y; }, [](bool x, bool y) { return x && y; });
-        visit("||", [](auto x, auto y) { return x || y; }, [](bool x, bool y) { return x || y; });
-        visit("&", [](auto x, auto y) { return x & y; }, [](bool x, bool y) { return x && y; });
-        visit("|", [](auto x, auto y) { return x | y; }, [](bool x, bool y) { return x || y; });
-        visit("^", [](auto x, auto y) { return x ^ y; }, [](bool x, bool y) { return x != y; });
-        visit("==", [](auto x, auto y) { return x == y; }, [](bool x, bool y) { return x == y; });
-        visit("!=", [](auto x, auto y) { return x != y; }, [](bool x, bool y) { return x != y; });
-        visit("!x", [](auto x, auto) { return !x; }, [](bool x, bool) { return !x; });
-        visit("select", [](auto x, auto y) { return select(x, y, true); }, [](bool x, bool y) { return x ? y : true; });
-        visit("&& true", [](auto x, auto) { return x && true; }, [](bool x, bool) { return x; });
-        visit("false ||", [](auto x, auto) { return false || x; }, [](bool x, bool) { return x; });
-    }
-};
+std::vector<Binary<bool>> bool_operators() {
+    using V = const Value<bool>&;
+    return {
+        {"&&", [](V x, V y) { return x && y; }, [](bool x, bool y) { return x && y; }},
+        {"||", [](V x, V y) { return x || y; }, [](bool x, bool y) { return x || y; }},
+        {"&", [](V x, V y) { return x & y; }, [](bool x, bool y) { return x && y; }},
+        {"|", [](V x, V y) { return x | y; }, [](bool x, bool y) { return x || y; }},
+        {"^", [](V x, V y) { return x ^ y; }, [](bool x, bool y) { return x != y; }},
+        {"==", [](V x, V y) { return x == y; }, [](bool x, bool y) { return x == y; }},
+        {"!=", [](V x, V y) { return x != y; }, [](bool x, bool y) { return x != y; }},
+        {"!x", [](V x, V) { return !x; }, [](bool x, bool) { return !x; }},
+        {"select", [](V x, V y) { return select(x, y, true); }, [](bool x, bool y) { return x ? y : true; }},
+        {"&& true", [](V x, V) { return x && true; }, [](bool x, bool) { return x; }},
+        {"false ||", [](V x, V) { return false || x; }, [](bool x, bool) { return x; }},
+    };
+}
 
 VOLLEY_DEVICE_TEST(Integer, BoolOperationsAgreeWithTheHost) {
     const std::vector<bool> first = {false, true, false, true, true, false, true, true, false};
     const std::vector<bool> second = {false, false, true, true, false, true, true, false, false};
-    check_binary<bool, bool>("bool", first, second, BoolOperators{});
+    check_binary(first, second, bool_operators());
 }
 
 VOLLEY_DEVICE_TEST(Integer, AnyNonZeroByteOfABufferReadsAsTrue) {

@@ -31,7 +31,8 @@ TEST(Arithmetic, HostNumbersAdoptTheTypeOfTheValue) {
 }
 
 TEST(Arithmetic, NumbersThatDoNotFitAreErrors) {
-    EXPECT_THAT(error_of([](Const<u32> x) { print("{}", x + -1); }), HasSubstr("the number -1 does not fit u32"));
+    EXPECT_THAT(error_of([](Const<u32> x) { print("{}", x + -1); }),
+                HasSubstr("the number -1 does not fit u32"));
     EXPECT_THAT(error_of([](Const<i8> x) { print("{}", x + 128); }), HasSubstr("128 does not fit i8"));
     EXPECT_THAT(error_of([](Const<u8> x) { print("{}", x + 256); }), HasSubstr("256 does not fit u8"));
     EXPECT_THAT(error_of([](Const<half> x) { print("{}", x * 1e6); }), HasSubstr("1e+06 does not fit f16"));
@@ -44,36 +45,37 @@ TEST(Arithmetic, NumbersThatDoNotFitAreErrors) {
 }
 
 TEST(Arithmetic, EveryOperatorHasItsOperation) {
-    const std::string text = body_of([](Const<i32> a, Const<i32> b, Const<bool> p, Const<bool> q, Buff<i32> out,
-                                        Buff<bool> flags) {
-        out[0] = a + b;
-        out[1] = a - b;
-        out[2] = a * b;
-        out[3] = a / b;
-        out[4] = a % b;
-        out[5] = a & b;
-        out[6] = a | b;
-        out[7] = a ^ b;
-        out[8] = a << b;
-        out[9] = a >> b;
-        out[10] = -a;
-        out[11] = ~a;
-        out[12] = +a;
-        flags[0] = a == b;
-        flags[1] = a != b;
-        flags[2] = a < b;
-        flags[3] = a <= b;
-        flags[4] = a > b;
-        flags[5] = a >= b;
-        flags[6] = p && q;
-        flags[7] = p || q;
-        flags[8] = !p;
-        flags[9] = p == q;
-        flags[10] = p ^ q;
-        flags[11] = p && true;
-        flags[12] = false || q;
-    });
-    for (const char* op : {"add", "sub", "mul", "div", "rem", "shl", "shr", "neg", "eq", "ne", "lt", "le", "gt", "ge"}) {
+    const std::string text = body_of(
+        [](Const<i32> a, Const<i32> b, Const<bool> p, Const<bool> q, Buff<i32> out, Buff<bool> flags) {
+            out[0] = a + b;
+            out[1] = a - b;
+            out[2] = a * b;
+            out[3] = a / b;
+            out[4] = a % b;
+            out[5] = a & b;
+            out[6] = a | b;
+            out[7] = a ^ b;
+            out[8] = a << b;
+            out[9] = a >> b;
+            out[10] = -a;
+            out[11] = ~a;
+            out[12] = +a;
+            flags[0] = a == b;
+            flags[1] = a != b;
+            flags[2] = a < b;
+            flags[3] = a <= b;
+            flags[4] = a > b;
+            flags[5] = a >= b;
+            flags[6] = p && q;
+            flags[7] = p || q;
+            flags[8] = !p;
+            flags[9] = p == q;
+            flags[10] = p ^ q;
+            flags[11] = p && true;
+            flags[12] = false || q;
+        });
+    for (const char* op :
+         {"add", "sub", "mul", "div", "rem", "shl", "shr", "neg", "eq", "ne", "lt", "le", "gt", "ge"}) {
         EXPECT_THAT(text, HasSubstr(std::string(" = ") + op + " ")) << op;
     }
     EXPECT_EQ(count_of(text, " = and "), 3u);
@@ -167,7 +169,8 @@ TEST(Arithmetic, Casts) {
 }
 
 TEST(Arithmetic, CastToTheOwnTypeIsNothing) {
-    EXPECT_EQ(count_of(body_of([](Const<float> x, Buff<float> out) { out[0] = cast<float>(x); }), "convert"), 0u);
+    EXPECT_EQ(count_of(body_of([](Const<float> x, Buff<float> out) { out[0] = cast<float>(x); }), "convert"),
+              0u);
 }
 
 TEST(Arithmetic, SelectOfTwoHostNumbers) {
@@ -203,15 +206,16 @@ TEST(Arithmetic, VarsDeduceTheirType) {
 TEST(Arithmetic, EachOperationKnowsItsLine) {
     const int line = __LINE__;
     const auto kernel = lang::trace_kernel("k", [](Buff<float> data, Const<float> x) {
-        data[0] =
-            x + 1;
+        data[0] = x + 1;
         Var<float> v = x;
         v = 3;
         v *= x;
         data[2] = -x;
         data[3] = sqrt(x);
         barrier();
-        $if (x > 0) { $return; }
+        $if (x > 0) {
+            $return;
+        }
     });
     const std::string text = kernel.to_string();
     const auto at = [&](int k) { return "lang/arithmetic_test.cpp:" + std::to_string(line + k); };
@@ -219,13 +223,13 @@ TEST(Arithmetic, EachOperationKnowsItsLine) {
         const std::size_t start = text.find(piece);
         return text.substr(start, text.find('\n', start) - start);
     };
-    EXPECT_THAT(line_of("add"), HasSubstr(at(3)));
-    EXPECT_THAT(line_of("var"), HasSubstr(at(4)));
-    EXPECT_THAT(line_of("const 3.0"), HasSubstr(at(5)));
-    EXPECT_THAT(line_of("mul"), HasSubstr(at(6)));
-    EXPECT_THAT(line_of("neg"), HasSubstr(at(7)));
-    EXPECT_THAT(line_of("sqrt"), HasSubstr(at(8)));
-    EXPECT_THAT(line_of("barrier"), HasSubstr(at(9)));
+    EXPECT_THAT(line_of("add"), HasSubstr(at(2)));
+    EXPECT_THAT(line_of("var"), HasSubstr(at(3)));
+    EXPECT_THAT(line_of("const 3.0"), HasSubstr(at(4)));
+    EXPECT_THAT(line_of("mul"), HasSubstr(at(5)));
+    EXPECT_THAT(line_of("neg"), HasSubstr(at(6)));
+    EXPECT_THAT(line_of("sqrt"), HasSubstr(at(7)));
+    EXPECT_THAT(line_of("barrier"), HasSubstr(at(8)));
     EXPECT_THAT(line_of("return"), HasSubstr(at(10)));
 }
 

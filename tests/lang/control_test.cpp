@@ -6,8 +6,12 @@ namespace {
 
 TEST(Control, IfElifElse) {
     EXPECT_EQ(body_of([](Const<i32> x, Buff<i32> out) {
-                  $if (x > 1) { out[0] = x; }
-                  $elif (x < 0) { out[1] = x; }
+                  $if (x > 1) {
+                      out[0] = x;
+                  }
+                  $elif (x < 0) {
+                      out[1] = x;
+                  }
                   $else { out[2] = x; }
               }),
               "  %0 = param i32 \"arg0\"\n"
@@ -28,13 +32,20 @@ TEST(Control, IfElifElse) {
 }
 
 TEST(Control, IfWithoutElseHasNone) {
-    EXPECT_THAT(body_of([](Const<bool> c, Buff<i32> out) { $if (c) { out[0] = 1; } }), Not(HasSubstr("else")));
+    EXPECT_THAT(body_of([](Const<bool> c, Buff<i32> out) {
+                    $if (c) {
+                        out[0] = 1;
+                    }
+                }),
+                Not(HasSubstr("else")));
 }
 
 TEST(Control, AnElseBelongsToTheNearestIf) {
     const std::string text = body_of([](Const<bool> a, Const<bool> b, Buff<i32> out) {
         $if (a) {
-            $if (b) { out[0] = 1; }
+            $if (b) {
+                out[0] = 1;
+            }
             $else { out[1] = 2; }
         }
     });
@@ -46,7 +57,9 @@ TEST(Control, AHostIfDecidesWhatIsTraced) {
     for (const bool flag : {false, true}) {
         const std::string text = body_of([flag](Const<bool> a, Buff<i32> out) {
             if (flag) {
-                $if (a) { out[0] = 1; }
+                $if (a) {
+                    out[0] = 1;
+                }
                 $else { out[0] = 2; }
             } else {
                 out[0] = 3;
@@ -58,7 +71,9 @@ TEST(Control, AHostIfDecidesWhatIsTraced) {
 
 TEST(Control, ForHasAnIndexOfTheBoundsType) {
     EXPECT_EQ(body_of([](Const<u32> n, Buff<float> data) {
-                  $for (k, 0, n) { data[k] = 1.f; }
+                  $for (k, 0, n) {
+                      data[k] = 1.f;
+                  }
               }),
               "  %0 = param u32 \"arg0\"\n"
               "  %1 = buffer f32 \"arg1\"\n"
@@ -73,19 +88,30 @@ TEST(Control, ForHasAnIndexOfTheBoundsType) {
             static_assert(std::same_as<decltype(i), const Value<int>>);
             data[i] = 1.f;
         }
-        $for (j, 0u, 10) { static_assert(std::same_as<decltype(j), const Value<u32>>); }
-        $for (k, std::size_t{0}, 10) { static_assert(std::same_as<decltype(k), const Value<u64>>); }
+        $for (j, 0u, 10) {
+            static_assert(std::same_as<decltype(j), const Value<u32>>);
+        }
+        $for (k, std::size_t{0}, 10) {
+            static_assert(std::same_as<decltype(k), const Value<u64>>);
+        }
     });
 }
 
 TEST(Control, ForWithAStep) {
-    EXPECT_THAT(body_of([](Buff<i32> data) { $for (k, 10, 0, -2) { data[0] = k; } }), HasSubstr("const -2 : i32"));
+    EXPECT_THAT(body_of([](Buff<i32> data) {
+                    $for (k, 10, 0, -2) {
+                        data[0] = k;
+                    }
+                }),
+                HasSubstr("const -2 : i32"));
 }
 
 TEST(Control, TheConditionOfWhileIsInTheLoop) {
     EXPECT_EQ(body_of([](Const<bool> c) {
                   Var<bool> more = c;
-                  $while (more) { more = !c; }
+                  $while (more) {
+                      more = !c;
+                  }
               }),
               "  %0 = param bool \"arg0\"\n"
               "  %1 = var bool\n"
@@ -106,8 +132,12 @@ TEST(Control, WhileTrueLeavesByBreakOnly) {
         Var<i32> x;
         $while (true) {
             x += 1;
-            $if (x > 10) { $break; }
-            $if (x == 3) { $continue; }
+            $if (x > 10) {
+                $break;
+            }
+            $if (x == 3) {
+                $continue;
+            }
             data[0] = x;
         }
     });
@@ -121,11 +151,19 @@ TEST(Control, NestsDeeply) {
             $for (j, i, n) {
                 Var<i32> x = j;
                 $while (x > i) {
-                    $if (x % 2 == 0) { x /= 2; }
-                    $elif (x % 3 == 0) { $continue; }
-                    $elif (x % 5 == 0) { $break; }
+                    $if (x % 2 == 0) {
+                        x /= 2;
+                    }
+                    $elif (x % 3 == 0) {
+                        $continue;
+                    }
+                    $elif (x % 5 == 0) {
+                        $break;
+                    }
                     $else {
-                        $if (data[x] == 7) { $return; }
+                        $if (data[x] == 7) {
+                            $return;
+                        }
                     }
                     x -= 1;
                 }
@@ -141,7 +179,8 @@ TEST(Control, NestsDeeply) {
 
 TEST(Control, StatementsWithoutBraces) {
     const std::string text = body_of([](Buff<i32> data, Const<bool> c) {
-        $for (k, 0, 4) $if (c) data[k] = 1;
+        $for (k, 0, 4)
+            $if (c) data[k] = 1;
         $else data[k] = 2;
     });
     EXPECT_EQ(count_of(text, "store"), 2u);
@@ -151,19 +190,31 @@ TEST(Control, StatementsWithoutBraces) {
 TEST(Control, TheLongNamesAreTheSame) {
     const auto dollars = [](Buff<i32> data, Const<bool> c) {
         $for (k, 0, 4) {
-            $if (c) { $break; }
-            $elif (!c) { $continue; }
+            $if (c) {
+                $break;
+            }
+            $elif (!c) {
+                $continue;
+            }
             $else { $return; }
         }
-        $while (c) { data[0] = 1; }
+        $while (c) {
+            data[0] = 1;
+        }
     };
     const auto words = [](Buff<i32> data, Const<bool> c) {
-        VOLLEY_FOR(k, 0, 4) {
-            VOLLEY_IF(c) { VOLLEY_BREAK; }
-            VOLLEY_ELIF(!c) { VOLLEY_CONTINUE; }
+        VOLLEY_FOR (k, 0, 4) {
+            VOLLEY_IF (c) {
+                VOLLEY_BREAK;
+            }
+            VOLLEY_ELIF (!c) {
+                VOLLEY_CONTINUE;
+            }
             VOLLEY_ELSE { VOLLEY_RETURN; }
         }
-        VOLLEY_WHILE(c) { data[0] = 1; }
+        VOLLEY_WHILE (c) {
+            data[0] = 1;
+        }
     };
     EXPECT_EQ(body_of(dollars), body_of(words));
 }
@@ -173,7 +224,9 @@ TEST(Control, WhatFollowsAJumpIsNotPartOfTheKernel) {
                            data[0] = 1;
                            $return;
                            data[1] = 2;
-                           $if (data[2] > 0) { data[3] = 3; }
+                           $if (data[2] > 0) {
+                               data[3] = 3;
+                           }
                        }),
                        "store"),
               1u);
@@ -181,7 +234,11 @@ TEST(Control, WhatFollowsAJumpIsNotPartOfTheKernel) {
 
 TEST(Control, BreakOutsideOfALoopIsAnError) {
     const int line = __LINE__ + 1;
-    const std::string message = error_of([](Const<bool> c) { $if (c) { $break; } });
+    const std::string message = error_of([](Const<bool> c) {
+        $if (c) {
+            $break;
+        }
+    });
     EXPECT_THAT(message, HasSubstr("$break stands outside of a loop"));
     EXPECT_THAT(message, HasSubstr("control_test.cpp:" + std::to_string(line)));
     EXPECT_THAT(error_of([](Buff<float>) { $continue; }), HasSubstr("$continue stands outside of a loop"));
@@ -190,10 +247,13 @@ TEST(Control, BreakOutsideOfALoopIsAnError) {
 TEST(Control, LeavingABodyByTheHostsOwnJumpsIsAnError) {
     const std::string advice = "use $break, $continue or $return";
     EXPECT_THAT(error_of([](Const<bool> c, Buff<i32> data) {
-                    $if (c) { return; }
+                    $if (c) {
+                        return;
+                    }
                     data[0] = 1;
                 }),
-                AllOf(HasSubstr("the body of a $if was left by a break, continue, return or goto"), HasSubstr(advice)));
+                AllOf(HasSubstr("the body of a $if was left by a break, continue, return or goto"),
+                      HasSubstr(advice)));
     EXPECT_THAT(error_of([](Buff<i32> data) {
                     $for (k, 0, 4) {
                         data[k] = 1;
@@ -202,13 +262,17 @@ TEST(Control, LeavingABodyByTheHostsOwnJumpsIsAnError) {
                 }),
                 HasSubstr("the body of a $for was left"));
     EXPECT_THAT(error_of([](Const<bool> c) {
-                    $while (c) { break; }
+                    $while (c) {
+                        break;
+                    }
                 }),
                 HasSubstr("the body of a $while was left"));
     const int line = __LINE__ + 3;
     EXPECT_THAT(error_of([](Const<bool> c, Buff<i32> data) {
                     $for (k, 0, 4) {
-                        $if (c) { return; }
+                        $if (c) {
+                            return;
+                        }
                         data[k] = 1;
                     }
                 }),
@@ -237,7 +301,9 @@ TEST(Control, AHostLoopWithoutEndIsAnError) {
 TEST(Control, ValuesOfABodyAreGoneAfterIt) {
     const std::string message = error_of([](Const<bool> c, Buff<float> data) {
         std::vector<Value<float>> kept;
-        $if (c) { kept.push_back(data[0] * 2); }
+        $if (c) {
+            kept.push_back(data[0] * 2);
+        }
         data[1] = kept[0];
     });
     EXPECT_THAT(message, HasSubstr("was used after the body's end"));
@@ -247,7 +313,9 @@ TEST(Control, ValuesOfABodyAreGoneAfterIt) {
 TEST(Control, ALoopsIndexIsGoneAfterIt) {
     EXPECT_THAT(error_of([](Buff<i32> data) {
                     std::vector<Value<int>> kept;
-                    $for (k, 0, 4) { kept.push_back(k); }
+                    $for (k, 0, 4) {
+                        kept.push_back(k);
+                    }
                     data[0] = kept[0];
                 }),
                 HasSubstr("was used after the body's end"));
@@ -256,7 +324,9 @@ TEST(Control, ALoopsIndexIsGoneAfterIt) {
 TEST(Control, ValuesOfTheThenBranchAreGoneInTheElseBranch) {
     EXPECT_THAT(error_of([](Const<bool> c, Buff<float> data) {
                     std::vector<Value<float>> kept;
-                    $if (c) { kept.push_back(data[0] * 2); }
+                    $if (c) {
+                        kept.push_back(data[0] * 2);
+                    }
                     $else { data[1] = kept[0]; }
                 }),
                 HasSubstr("was used after the body's end"));

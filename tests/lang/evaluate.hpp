@@ -1,6 +1,6 @@
-// Evaluates the values that a traced kernel without parameters but constants stores, in double precision: enough to
-// check the functions that the language expands into several operations. Types other than f64 and bool are not
-// rounded.
+// Evaluates the values that a traced kernel without parameters but constants stores, in double precision:
+// enough to check the functions that the language expands into several operations. Types other than f64 and
+// bool are not rounded.
 #pragma once
 
 #include "ir/function.hpp"
@@ -55,7 +55,8 @@ public:
         for (const ir::NodeId arg : args) values.push_back((*this)(arg));
         std::vector<double> result(values.at(0).size());
         for (std::size_t k = 0; k < result.size(); ++k) {
-            result[k] = apply(node.op, values[0][k], values.size() > 1 ? values[1][k] : 0);
+            const double value = apply(node.op, values[0][k], values.size() > 1 ? values[1][k] : 0);
+            result[k] = node.type.is_integer() ? std::trunc(value) : value;
         }
         return result;
     }

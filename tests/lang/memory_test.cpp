@@ -20,7 +20,8 @@ TEST(Memory, ANamedElementKeepsTheValueThatWasRead) {
 TEST(Memory, AssigningReadsNothing) {
     EXPECT_EQ(count_of(body_of([](Buff<float> data) { data[0] = 1.f; }), "load"), 0u);
     EXPECT_EQ(count_of(body_of([](Buff<vec3> data) { data[0].y = 1.f; }), "load"), 0u);
-    EXPECT_EQ(count_of(body_of([](Buff<std::array<float, 4>> data) { data[0][global_id().x] = 1.f; }), "load"), 0u);
+    EXPECT_EQ(
+        count_of(body_of([](Buff<std::array<float, 4>> data) { data[0][global_id().x] = 1.f; }), "load"), 0u);
     EXPECT_EQ(count_of(body_of([](Buff<mat3> data) { data[0][1][2] = 1.f; }), "load"), 0u);
     EXPECT_EQ(count_of(body_of([](Buff<mat3> data) { data[0][1].z = 1.f; }), "load"), 0u);
 }
@@ -55,8 +56,10 @@ TEST(Memory, NegativeIndicesOfTheHostAreErrors) {
 }
 
 TEST(Memory, IndicesBeyondAVectorOrArrayAreErrors) {
-    EXPECT_THAT(error_of([](Buff<vec3> data) { data[0][3] = 0.f; }), HasSubstr("the index 3 is outside of vec3<f32>"));
-    EXPECT_THAT(error_of([](Const<vec3> v) { print("{}", v[3]); }), HasSubstr("it has 3 parts, counted from 0"));
+    EXPECT_THAT(error_of([](Buff<vec3> data) { data[0][3] = 0.f; }),
+                HasSubstr("the index 3 is outside of vec3<f32>"));
+    EXPECT_THAT(error_of([](Const<vec3> v) { print("{}", v[3]); }),
+                HasSubstr("it has 3 parts, counted from 0"));
     EXPECT_THAT(error_of([](Buff<float> out) {
                     Array<float, 4> a;
                     out[0] = a[4];

@@ -35,11 +35,13 @@ TEST(Misuse, OperationsOutsideOfAKernel) {
 
 TEST(Misuse, ControlFlowOutsideOfAKernel) {
     const auto body = [] {
-        $if (true) {}
+        $if (true) {
+        }
     };
     EXPECT_THROW(body(), TraceError);
     const auto loop = [] {
-        $while (true) {}
+        $while (true) {
+        }
     };
     EXPECT_THROW(loop(), TraceError);
     expect_tracing_works();
@@ -81,7 +83,8 @@ TEST(Misuse, ABodyThatThrows) {
         }));
         FAIL();
     } catch (const TraceError& e) {
-        EXPECT_THAT(e.what(), HasSubstr("threw an exception while it was traced: no such table; kernel 'thrower', "));
+        EXPECT_THAT(e.what(),
+                    HasSubstr("threw an exception while it was traced: no such table; kernel 'thrower', "));
         EXPECT_THAT(e.what(), HasSubstr("misuse_test.cpp:" + std::to_string(line)));
         EXPECT_THROW(std::rethrow_if_nested(e), std::runtime_error);
     }
@@ -95,9 +98,13 @@ TEST(Misuse, ABodyThatThrows) {
 TEST(Misuse, AnExceptionThroughNestedBodies) {
     EXPECT_THAT(error_of([](Buff<float> data, Const<bool> c) {
                     $for (k, 0, 4) {
-                        $if (c) { data[k] = 1.f; }
+                        $if (c) {
+                            data[k] = 1.f;
+                        }
                         $else {
-                            $while (c) { throw std::runtime_error("deep"); }
+                            $while (c) {
+                                throw std::runtime_error("deep");
+                            }
                         }
                     }
                 }),
@@ -108,7 +115,9 @@ TEST(Misuse, AnExceptionThroughNestedBodies) {
 TEST(Misuse, AnErrorInTheMiddleOfANestedBody) {
     EXPECT_THAT(error_of([](Buff<u32> data, Const<bool> c) {
                     $for (k, 0, 4) {
-                        $if (c) { data[k] = -1; }
+                        $if (c) {
+                            data[k] = -1;
+                        }
                     }
                 }),
                 HasSubstr("-1 does not fit u32"));
@@ -119,7 +128,9 @@ TEST(Misuse, AnExceptionThatTheBodySwallows) {
     EXPECT_THAT(error_of([](Buff<float> data, Const<bool> c) {
                     try {
                         $for (k, 0, 4) {
-                            $if (c) { throw 1; }
+                            $if (c) {
+                                throw 1;
+                            }
                         }
                     } catch (int) {
                     }
@@ -134,7 +145,9 @@ TEST(Misuse, AnExceptionOutsideOfBodiesMayBeSwallowed) {
                   try {
                       throw 1;
                   } catch (int) {
-                      $if (data[0] > 0) { data[0] = 1.f; }
+                      $if (data[0] > 0) {
+                          data[0] = 1.f;
+                      }
                   }
               }),
               "");
@@ -158,7 +171,9 @@ TEST(Misuse, ThreadsTraceSideBySide) {
     std::vector<std::string> results(4);
     const auto body = [](Buff<float> data) {
         for (int k = 0; k < 200; ++k) {
-            $if (data[k] > 0) { data[k] = data[k] * k; }
+            $if (data[k] > 0) {
+                data[k] = data[k] * k;
+            }
         }
     };
     const std::string expected = body_of(body);

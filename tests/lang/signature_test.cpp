@@ -11,7 +11,9 @@ struct Functor {
 };
 
 TEST(Signature, ParameterTypes) {
-    const auto f = [](Buff<float>, Buff<const int>, Const<double> x, const Dyn<vec3>& y) { print("{} {}", x, y); };
+    const auto f = [](Buff<float>, Buff<const int>, Const<double> x, const Dyn<vec3>& y) {
+        print("{} {}", x, y);
+    };
     using Params = lang::params_t<decltype(f)>;
     static_assert(
         std::same_as<Params, lang::ParamList<Buff<float>, Buff<const int>, Const<double>, Dyn<vec3>>>);

@@ -53,8 +53,8 @@ struct Many {
     int m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, m12, m13, m14, m15;
     int m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31;
 };
-VOLLEY_STRUCT(Many, m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, m12, m13, m14, m15, m16, m17, m18,
-              m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31)
+VOLLEY_STRUCT(Many, m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, m12, m13, m14, m15, m16, m17,
+              m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31)
 }  // namespace outer
 
 namespace volley::test {

@@ -38,7 +38,8 @@ std::string error_of(F&& f, const lang::TraceOptions& options = {}) {
 
 inline std::size_t count_of(std::string_view text, std::string_view piece) {
     std::size_t count = 0;
-    for (std::size_t at = 0; (at = text.find(piece, at)) != std::string_view::npos; at += piece.size()) ++count;
+    for (std::size_t at = 0; (at = text.find(piece, at)) != std::string_view::npos; at += piece.size())
+        ++count;
     return count;
 }
 

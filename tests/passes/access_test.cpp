@@ -1,4 +1,5 @@
-// Lane shapes: which index arithmetic stays contiguous over a vector of 8 lanes, and which must not be believed.
+// Lane shapes: which index arithmetic stays contiguous over a vector of 8 lanes, and which must not be
+// believed.
 #include "passes/access.hpp"
 
 #include "pass_support.hpp"
@@ -63,8 +64,10 @@ LaneShape shape_of(std::string_view expression, std::string_view before = "") {
 }
 
 ::testing::AssertionResult is(const LaneShape& s, LaneShape::Kind kind, std::int64_t stride = 0) {
-    if (s.kind == kind && (kind != LaneShape::Affine || s.stride == stride)) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "kind " << int{s.kind} << " stride " << s.stride << " align " << s.align;
+    if (s.kind == kind && (kind != LaneShape::Affine || s.stride == stride))
+        return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure()
+           << "kind " << int{s.kind} << " stride " << s.stride << " align " << s.align;
 }
 constexpr auto uniform = LaneShape::Uniform;
 constexpr auto affine = LaneShape::Affine;
@@ -109,7 +112,8 @@ TEST(Lanes, MasksAreContiguousWhenVectorsDoNotStraddleThem) {
     const char* fifteen = "%m = const 15 : u32";
     EXPECT_TRUE(is(shape_of("and %x, %m", fifteen), affine, 1));
     EXPECT_TRUE(is(shape_of("and %x, %c3"), varying));
-    EXPECT_TRUE(is(shape_of("and %z, %m", "%m = const 15 : u32\n%z = add %x, %c4 : u32"), varying));  // straddles
+    EXPECT_TRUE(
+        is(shape_of("and %z, %m", "%m = const 15 : u32\n%z = add %x, %c4 : u32"), varying));  // straddles
     EXPECT_TRUE(is(shape_of("and %z, %m", "%m = const 15 : u32\n%z = add %x, %c8 : u32"), affine, 1));
     EXPECT_TRUE(is(shape_of("and %x, %m", "%m = const 4294967280 : u32"), uniform));
     EXPECT_TRUE(is(shape_of("and %z, %c3", "%z = mul %x, %c4 : u32"), uniform));
@@ -126,7 +130,7 @@ TEST(Lanes, QuotientsAndRemaindersByMultiplesOfTheWidth) {
     EXPECT_TRUE(is(shape_of("div %x, %c24"), uniform));
     EXPECT_TRUE(is(shape_of("rem %x, %c12"), varying));
     EXPECT_TRUE(is(shape_of("div %x, %c4"), varying));
-    EXPECT_TRUE(is(shape_of("rem %x, %p"), varying));   // p may be 0, and then all lanes are 0
+    EXPECT_TRUE(is(shape_of("rem %x, %p"), varying));  // p may be 0, and then all lanes are 0
     EXPECT_TRUE(is(shape_of("rem %x, %n", "%n = mul %p, %c16 : u32"), varying));
     EXPECT_TRUE(is(shape_of("div %z, %c4", "%m = and %x, %c63 : u32\n%z = mul %m, %c4 : u32"), affine, 1));
     EXPECT_TRUE(is(shape_of("div %z, %c16", "%z = add %x, %c1 : u32"), varying));  // straddles
@@ -144,17 +148,22 @@ TEST(Lanes, UnravelledIndicesStayContiguous) {
 %b = add %a, %row : u32
 %c = mul %b, %c64 : u32
 %r = add %c, %column : u32
-store %o[0], %r)"), affine, 1));
+store %o[0], %r)"),
+                   affine, 1));
 }
 
 TEST(Lanes, SignedDivisionNeedsValuesThatAreNotNegative) {
-    const std::string body = "%i = convert %x : i32\n%s = const 16 : i32\n%q = div %i, %s : i32\n%r = convert %q : u32\nstore %o[0], %r";
+    const std::string body =
+        "%i = convert %x : i32\n%s = const 16 : i32\n%q = div %i, %s : i32\n%r = convert %q : u32\nstore "
+        "%o[0], %r";
     EXPECT_TRUE(is(shape(body), varying));  // ids beyond 2^31 would be negative
     LaneModel small = model_of_rows();
     small.max_global_id = 0x7fff0000;
     EXPECT_TRUE(is(shape(body, small), uniform));
     // An arithmetic shift rounds down: any sign will do.
-    EXPECT_TRUE(is(shape("%i = convert %x : i32\n%s = const 4 : i32\n%q = shr %i, %s : i32\n%r = convert %q : u32\nstore %o[0], %r"), uniform));
+    EXPECT_TRUE(is(shape("%i = convert %x : i32\n%s = const 4 : i32\n%q = shr %i, %s : i32\n%r = convert %q "
+                         ": u32\nstore %o[0], %r"),
+                   uniform));
 }
 
 TEST(Lanes, DisjointBitsAreAdded) {
@@ -169,7 +178,8 @@ TEST(Lanes, DisjointBitsAreAdded) {
 
 TEST(Lanes, ComparisonsWithAlignedBoundsAreUniform) {
     const auto compared = [](std::string_view comparison) {
-        const Analysed a = analysed("%r = " + std::string(comparison) + " : bool\nif %r {\nstore %o[0], %p\n}");
+        const Analysed a =
+            analysed("%r = " + std::string(comparison) + " : bool\nif %r {\nstore %o[0], %p\n}");
         const NodeId branch = nodes_of(a.fn, Op::If)[0];
         EXPECT_EQ(a.lanes.masked_region(a.fn[branch].regions[0]), !a.lanes.lane_uniform(a.fn.arg(branch, 0)));
         return a.lanes.lane_uniform(a.fn.arg(branch, 0));
@@ -194,8 +204,12 @@ TEST(Lanes, WrappingInsideOfAVectorIsKnown) {
     EXPECT_TRUE(wraps("sub %x, %c1"));  // lane 0 of the first vector
     EXPECT_TRUE(wraps("sub %p, %x"));
     // So that the widened value is no progression.
-    EXPECT_TRUE(is(shape("%m = sub %x, %c1 : u32\n%w = convert %m : u64\n%r = convert %w : u32\nstore %o[0], %r"), varying));
-    EXPECT_TRUE(is(shape("%m = add %x, %c8 : u32\n%w = convert %m : u64\n%r = convert %w : u32\nstore %o[0], %r"), affine, 1));
+    EXPECT_TRUE(
+        is(shape("%m = sub %x, %c1 : u32\n%w = convert %m : u64\n%r = convert %w : u32\nstore %o[0], %r"),
+           varying));
+    EXPECT_TRUE(
+        is(shape("%m = add %x, %c8 : u32\n%w = convert %m : u64\n%r = convert %w : u32\nstore %o[0], %r"),
+           affine, 1));
     EXPECT_TRUE(is(shape("%m = convert %x : u16\n%r = convert %m : u32\nstore %o[0], %r"), varying));
 }
 
@@ -229,10 +243,14 @@ TEST(Lanes, SubgroupResultsAreUniformInTheirVector) {
 
 TEST(Lanes, VariablesJoinTheirStores) {
     EXPECT_TRUE(is(shape("%v = var u32\nstore %v, %x\n%r = load %v : u32\nstore %o[0], %r"), affine, 1));
-    EXPECT_TRUE(is(shape("%v = var u32\nstore %v, %x\nif %u {\n%z = add %x, %c8 : u32\nstore %v, %z\n}\n%r = load %v : u32\nstore %o[0], %r"),
+    EXPECT_TRUE(is(shape("%v = var u32\nstore %v, %x\nif %u {\n%z = add %x, %c8 : u32\nstore %v, %z\n}\n%r = "
+                         "load %v : u32\nstore %o[0], %r"),
                    affine, 1));
-    EXPECT_TRUE(is(shape("%v = var u32\nif %u {\nstore %v, %x\n}\n%r = load %v : u32\nstore %o[0], %r"), varying));  // or zero
-    EXPECT_TRUE(is(shape("%v = var u32\nstore %v, %x\nif %d {\nstore %v, %p\n}\n%r = load %v : u32\nstore %o[0], %r"), varying));
+    EXPECT_TRUE(is(shape("%v = var u32\nif %u {\nstore %v, %x\n}\n%r = load %v : u32\nstore %o[0], %r"),
+                   varying));  // or zero
+    EXPECT_TRUE(
+        is(shape("%v = var u32\nstore %v, %x\nif %d {\nstore %v, %p\n}\n%r = load %v : u32\nstore %o[0], %r"),
+           varying));
 }
 
 TEST(Lanes, VariablesThatStepKeepTheirStride) {
@@ -255,35 +273,53 @@ loop {
 }
 
 TEST(Lanes, StoresUnderAMaskMakeVariablesVarying) {
-    EXPECT_TRUE(is(shape("%v = var u32\nif %d {\nstore %v, %p\n}\n%r = load %v : u32\nstore %o[0], %r"), varying));
+    EXPECT_TRUE(
+        is(shape("%v = var u32\nif %d {\nstore %v, %p\n}\n%r = load %v : u32\nstore %o[0], %r"), varying));
     // Lanes that leave a loop early keep what they had.
-    EXPECT_TRUE(is(shape("%v = var u32\nloop {\n%i = load %v : u32\n%j = add %i, %c1 : u32\nstore %v, %j\nif %d {\nbreak\n}\n}\n"
+    EXPECT_TRUE(is(shape("%v = var u32\nloop {\n%i = load %v : u32\n%j = add %i, %c1 : u32\nstore %v, %j\nif "
+                         "%d {\nbreak\n}\n}\n"
                          "%r = load %v : u32\nstore %o[0], %r"),
                    varying));
     // Lanes that continue miss the rest of the iteration.
-    EXPECT_TRUE(is(shape("%v = var u32\n%k = for %c1, %p, %c1 : u32 {\nif %d {\ncontinue\n}\n%i = load %v : u32\n%j = add %i, %c1 : u32\n"
+    EXPECT_TRUE(is(shape("%v = var u32\n%k = for %c1, %p, %c1 : u32 {\nif %d {\ncontinue\n}\n%i = load %v : "
+                         "u32\n%j = add %i, %c1 : u32\n"
                          "store %v, %j\n}\n%r = load %v : u32\nstore %o[0], %r"),
                    varying));
 }
 
+TEST(Lanes, ABreakBehindADivergentContinueIsDivergent) {
+    // Those who continued stay in the loop and count on.
+    EXPECT_TRUE(is(shape("%v = var u32\nloop {\n%i = load %v : u32\n%j = add %i, %c1 : u32\nstore %v, %j\n%e "
+                         "= lt %j, %x : bool\n"
+                         "if %e {\ncontinue\n}\nbreak\n}\n%r = load %v : u32\nstore %o[0], %r"),
+                   varying));
+}
+
 TEST(Lanes, AVariableOfAMaskedRegionIsUniformInside) {
-    EXPECT_TRUE(is(shape("if %d {\n%v = var u32\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r\n}"), uniform));
+    EXPECT_TRUE(
+        is(shape("if %d {\n%v = var u32\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r\n}"), uniform));
     const std::string body = "if %d {\n%v = var u32\nstore %v, %x\n%r = load %v : u32\nstore %o[0], %r\n}";
     EXPECT_TRUE(is(shape(body), varying));  // unless stores are known to ignore the mask
     LaneModel plain = model_of_rows();
     plain.plain_stores = true;
     EXPECT_TRUE(is(shape(body, plain), affine, 1));
     // Lanes that returned are gone for good.
-    EXPECT_TRUE(is(shape("%v = var u32\nif %d {\nreturn\n}\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r"), uniform));
+    EXPECT_TRUE(
+        is(shape("%v = var u32\nif %d {\nreturn\n}\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r"),
+           uniform));
 }
 
 TEST(Lanes, LoopIndices) {
     EXPECT_TRUE(is(shape("%k = for %c1, %p, %c1 : u32 {\nstore %o[0], %k\n}"), uniform));
     // Lanes leave at different times, but those inside agree.
     EXPECT_TRUE(is(shape("%k = for %c1, %x, %c1 : u32 {\nstore %o[0], %k\n}"), uniform));
-    EXPECT_TRUE(is(shape("%s = global_size : vec3<u32>\n%n = extract %s[0] : u32\n%k = for %x, %p, %n : u32 {\nstore %o[0], %k\n}"), affine, 1));
+    EXPECT_TRUE(is(shape("%s = global_size : vec3<u32>\n%n = extract %s[0] : u32\n%k = for %x, %p, %n : u32 "
+                         "{\nstore %o[0], %k\n}"),
+                   affine, 1));
     EXPECT_TRUE(is(shape("%k = for %c1, %p, %x : u32 {\nstore %o[0], %k\n}"), varying));
-    const Analysed a = analysed("%k = for %x, %p, %c8 : u32 {\nstore %o[0], %k\n}\n%j = for %c1, %p, %c1 : u32 {\nstore %o[0], %j\n}");
+    const Analysed a = analysed(
+        "%k = for %x, %p, %c8 : u32 {\nstore %o[0], %k\n}\n%j = for %c1, %p, %c1 : u32 {\nstore %o[0], "
+        "%j\n}");
     const auto loops = nodes_of(a.fn, Op::For);
     EXPECT_TRUE(a.lanes.masked_region(a.fn[loops[0]].regions[0]));
     EXPECT_FALSE(a.lanes.masked_region(a.fn[loops[1]].regions[0]));

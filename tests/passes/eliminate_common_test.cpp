@@ -59,28 +59,38 @@ store %a[%y], %f)");
 }
 
 TEST(EliminateCommon, ReusesALoadWithNothingBetween) {
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%y = load %a[%i] : f32\n%s = add %x, %y : f32\nstore %c[%i], %s"), 1u);
+    EXPECT_EQ(
+        loads_left("%x = load %a[%i] : f32\n%y = load %a[%i] : f32\n%s = add %x, %y : f32\nstore %c[%i], %s"),
+        1u);
 }
 
 TEST(EliminateCommon, AStoreToAnotherBufferMayBeToTheSameMemory) {
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\nstore %c[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
+    EXPECT_EQ(
+        loads_left("%x = load %a[%i] : f32\nstore %c[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
 }
 
 TEST(EliminateCommon, AStoreToAnotherIndexMayBeToTheSamePlace) {
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\nstore %a[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
+    EXPECT_EQ(
+        loads_left("%x = load %a[%i] : f32\nstore %a[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
     // Different constants are different places.
-    EXPECT_EQ(loads_left("%x = load %a[0] : f32\nstore %a[1], %x\n%y = load %a[0] : f32\nstore %c[%i], %y"), 1u);
+    EXPECT_EQ(loads_left("%x = load %a[0] : f32\nstore %a[1], %x\n%y = load %a[0] : f32\nstore %c[%i], %y"),
+              1u);
 }
 
 TEST(EliminateCommon, ForwardsAStoreToALoad) {
-    const ir::Function fn = merged("%f = const 1.0 : f32\nstore %a[%i], %f\n%y = load %a[%i] : f32\nstore %c[%i], %y");
+    const ir::Function fn =
+        merged("%f = const 1.0 : f32\nstore %a[%i], %f\n%y = load %a[%i] : f32\nstore %c[%i], %y");
     EXPECT_EQ(count(fn, Op::Load), 0u);
     EXPECT_EQ(stored(fn, 1), stored(fn, 0));
 }
 
 TEST(EliminateCommon, SharedMemoryIsApartFromBuffers) {
-    EXPECT_EQ(loads_left("%x = load %tile[%i] : f32\nstore %a[%i], %x\n%y = load %tile[%i] : f32\nstore %c[%i], %y"), 1u);
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\nstore %tile[%i], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 1u);
+    EXPECT_EQ(loads_left(
+                  "%x = load %tile[%i] : f32\nstore %a[%i], %x\n%y = load %tile[%i] : f32\nstore %c[%i], %y"),
+              1u);
+    EXPECT_EQ(
+        loads_left("%x = load %a[%i] : f32\nstore %tile[%i], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"),
+        1u);
 }
 
 TEST(EliminateCommon, BarriersAndFencesForgetBuffersAndSharedMemory) {
@@ -95,19 +105,28 @@ TEST(EliminateCommon, BarriersAndFencesForgetBuffersAndSharedMemory) {
             << sync;
     }
     // A variable is the invocation's own.
-    EXPECT_EQ(loads_left("%v = var f32\n%f = load %a[%i] : f32\nstore %v, %f\nbarrier\n%y = load %v : f32\nstore %c[%i], %y"), 1u);
+    EXPECT_EQ(loads_left("%v = var f32\n%f = load %a[%i] : f32\nstore %v, %f\nbarrier\n%y = load %v : "
+                         "f32\nstore %c[%i], %y"),
+              1u);
 }
 
 TEST(EliminateCommon, AtomicsForgetTheirPlace) {
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%o = atomic_add %a[%j], %x : f32\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
-    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%o = atomic_add %tile[%j], %x : f32\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 1u);
+    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%o = atomic_add %a[%j], %x : f32\n%y = load %a[%i] : "
+                         "f32\nstore %c[%i], %y"),
+              2u);
+    EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%o = atomic_add %tile[%j], %x : f32\n%y = load %a[%i] : "
+                         "f32\nstore %c[%i], %y"),
+              1u);
 }
 
 TEST(EliminateCommon, WritesInsideOfControlFlowForgetBehindIt) {
-    EXPECT_EQ(loads_left("%v = var f32\n%f = const 1.0 : f32\nstore %v, %f\nif %b {\n%g = const 2.0 : f32\nstore %v, %g\n}\n"
+    EXPECT_EQ(loads_left("%v = var f32\n%f = const 1.0 : f32\nstore %v, %f\nif %b {\n%g = const 2.0 : "
+                         "f32\nstore %v, %g\n}\n"
                          "%y = load %v : f32\nstore %c[%i], %y"),
               1u);
-    EXPECT_EQ(loads_left("%v = var f32\n%f = const 1.0 : f32\nstore %v, %f\nif %b {\n%y = load %v : f32\nstore %c[%i], %y\n}"), 0u);
+    EXPECT_EQ(loads_left("%v = var f32\n%f = const 1.0 : f32\nstore %v, %f\nif %b {\n%y = load %v : "
+                         "f32\nstore %c[%i], %y\n}"),
+              0u);
 }
 
 TEST(EliminateCommon, ALoopStartsWithoutWhatItWrites) {
@@ -131,10 +150,14 @@ store %c[%i], %r)");
 }
 
 TEST(EliminateCommon, AVariableStartsAsZero) {
-    EXPECT_EQ(after(eliminate_common, "%a = buffer f32 \"a\"\n%v = var f32\n%x = load %v : f32\nstore %a[0], %x"),
-              "%0 = buffer f32 \"a\"\n%1 = zero : f32\nstore %0[0], %1\n");
+    EXPECT_EQ(
+        after(eliminate_common, "%a = buffer f32 \"a\"\n%v = var f32\n%x = load %v : f32\nstore %a[0], %x"),
+        "%0 = buffer f32 \"a\"\n%1 = zero : f32\nstore %0[0], %1\n");
     // Anew in each iteration.
-    EXPECT_EQ(loads_left("loop {\n%v = var f32\n%x = load %v : f32\nstore %a[%i], %x\nstore %v, %x\nif %b {\nbreak\n}\n}"), 0u);
+    EXPECT_EQ(
+        loads_left(
+            "loop {\n%v = var f32\n%x = load %v : f32\nstore %a[%i], %x\nstore %v, %x\nif %b {\nbreak\n}\n}"),
+        0u);
 }
 
 TEST(EliminateCommon, PartsOfKnownCompositesAreExtracted) {
@@ -157,13 +180,16 @@ store %p[%i, 0], %t)");
 }
 
 TEST(EliminateCommon, AStoreToAPartForgetsTheWhole) {
-    const std::string head = "%p = buffer vec2<f32> \"p\"\n%i = param u32 \"i\"\n%f = const 1.0 : f32\n%v = var vec2<f32>\n"
-                             "%x = load %p[%i] : vec2<f32>\nstore %v, %x\n";
+    const std::string head =
+        "%p = buffer vec2<f32> \"p\"\n%i = param u32 \"i\"\n%f = const 1.0 : f32\n%v = var vec2<f32>\n"
+        "%x = load %p[%i] : vec2<f32>\nstore %v, %x\n";
     ir::Function fn = kernel(head + "store %v[0], %f\n%y = load %v : vec2<f32>\nstore %p[%i], %y");
     eliminate_common(fn);
     EXPECT_EQ(count(fn, Op::Load), 2u);
-    ir::Function other = kernel(head + "%a = load %v[1] : f32\nstore %v[0], %f\n%y = load %v[1] : f32\n%s = add %a, %y : f32\n"
-                                       "store %p[%i, 0], %s");
+    ir::Function other =
+        kernel(head +
+               "%a = load %v[1] : f32\nstore %v[0], %f\n%y = load %v[1] : f32\n%s = add %a, %y : f32\n"
+               "store %p[%i, 0], %s");
     eliminate_common(other);
     EXPECT_EQ(count(other, Op::Load), 1u);
 }

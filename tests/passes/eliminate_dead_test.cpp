@@ -42,17 +42,19 @@ TEST(EliminateDead, AVariableThatKeepsItselfAliveIsDead) {
 }
 
 TEST(EliminateDead, DropsOverwrittenStores) {
-    EXPECT_EQ(left("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nstore %v, %i\n%x = load %v : u32\nstore %a[0], %x"),
+    EXPECT_EQ(left("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nstore %v, %i\n%x = load %v : "
+                   "u32\nstore %a[0], %x"),
               "%3 = var u32\nstore %3, %1\n%4 = load %3 : u32\nstore %0[0], %4\n");
     // On one way only.
     EXPECT_EQ(count(cleaned("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nif %b {\n"
-                                                     "store %v, %i\n}\n%x = load %v : u32\nstore %a[0], %x"),
+                            "store %v, %i\n}\n%x = load %v : u32\nstore %a[0], %x"),
                     Op::Store),
               3u);
 }
 
 TEST(EliminateDead, AStoreBehindTheLastLoadIsDead) {
-    EXPECT_EQ(left("%v = var u32\nstore %v, %i\n%x = load %v : u32\nstore %a[0], %x\n%y = add %x, %x : u32\nstore %v, %y"),
+    EXPECT_EQ(left("%v = var u32\nstore %v, %i\n%x = load %v : u32\nstore %a[0], %x\n%y = add %x, %x : "
+                   "u32\nstore %v, %y"),
               "%3 = var u32\nstore %3, %1\n%4 = load %3 : u32\nstore %0[0], %4\n");
 }
 
@@ -88,7 +90,9 @@ store %a[0], %x)");
 
 TEST(EliminateDead, DropsEmptyControlFlow) {
     EXPECT_EQ(left("%c = eq %i, %i : bool\nif %c {\n%x = add %i, %i : u32\n} else {\n}"), "");
-    EXPECT_EQ(left("%one = const 1 : u32\n%k = for %one, %i, %one : u32 {\n%c = eq %k, %i : bool\nif %c {\nbreak\n}\n}"), "");
+    EXPECT_EQ(left("%one = const 1 : u32\n%k = for %one, %i, %one : u32 {\n%c = eq %k, %i : bool\nif %c "
+                   "{\nbreak\n}\n}"),
+              "");
 }
 
 TEST(EliminateDead, KeepsLoopsThatMayNotEnd) {
@@ -103,7 +107,8 @@ TEST(EliminateDead, KeepsBarriersPrintsAndReturns) {
 TEST(EliminateDead, DropsJumpsToWhereControlGoesAnyway) {
     EXPECT_EQ(left("store %a[0], %i\nif %b {\nstore %a[1], %i\nreturn\n} else {\nreturn\n}"),
               "store %0[0], %1\nif %2 {\n  store %0[1], %1\n}\n");
-    EXPECT_EQ(left("%one = const 1 : u32\n%k = for %one, %i, %one : u32 {\nif %b {\nstore %a[%k], %k\ncontinue\n}\n}"),
+    EXPECT_EQ(left("%one = const 1 : u32\n%k = for %one, %i, %one : u32 {\nif %b {\nstore %a[%k], "
+                   "%k\ncontinue\n}\n}"),
               "%3 = const 1 : u32\n%4 = for %3, %1, %3 : u32 {\n  if %2 {\n    store %0[%4], %4\n  }\n}\n");
 }
 
@@ -115,8 +120,9 @@ TEST(EliminateDead, DropsWhatFollowsIfsThatAlwaysJump) {
 TEST(EliminateDead, DropsSharedArraysThatNothingReads) {
     EXPECT_EQ(left("%t = shared array<u32, 4>\nstore %t[0], %i"), "");
     EXPECT_EQ(left("%t = shared array<u32, 4>\n%o = atomic_add %t[0], %i : u32"), "");
-    const ir::Function fn = cleaned("%t = shared array<u32, 4>\nstore %t[0], %i\n"
-                                                             "%o = atomic_add %t[0], %i : u32\nstore %a[0], %o");
+    const ir::Function fn = cleaned(
+        "%t = shared array<u32, 4>\nstore %t[0], %i\n"
+        "%o = atomic_add %t[0], %i : u32\nstore %a[0], %o");
     EXPECT_EQ(count(fn, Op::Store), 2u);
 }
 

@@ -1,4 +1,5 @@
-// Scalar evaluation against plain statements of docs/ir.md sections 3 to 5: exhaustive for 8 bits, edge values beyond.
+// Scalar evaluation against plain statements of docs/ir.md sections 3 to 5: exhaustive for 8 bits, edge
+// values beyond.
 #include "passes/eval.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 std::optional<Bits> eval(Op op, ScalarType type, std::initializer_list<Bits> in) {
-    const ScalarType result = ir::form(op) == ir::Form::Compare || ir::form(op) == ir::Form::Classify ? Bool : type;
+    const ScalarType result =
+        ir::form(op) == ir::Form::Compare || ir::form(op) == ir::Form::Classify ? Bool : type;
     return evaluate(op, result, type, std::span(in.begin(), in.size()));
 }
 std::optional<Bits> convert(ScalarType to, ScalarType from, Bits bits) {
@@ -81,7 +83,8 @@ std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
         case Op::Ge: return x >= y;
         case Op::Eq: return x == y;
         case Op::Ne: return x != y;
-        case Op::Shl: return wrap(std::fmod(std::ldexp(x, static_cast<int>(b % width)), static_cast<Wide>(mask) + 1));
+        case Op::Shl:
+            return wrap(std::fmod(std::ldexp(x, static_cast<int>(b % width)), static_cast<Wide>(mask) + 1));
         case Op::Shr: return wrap(std::floor(std::ldexp(x, -static_cast<int>(b % width))));
         case Op::And: return a & b;
         case Op::Or: return a | b;
@@ -90,8 +93,9 @@ std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
     }
 }
 
-constexpr std::array binary = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Min, Op::Max, Op::Lt, Op::Le,
-                               Op::Gt,  Op::Ge,  Op::Eq,  Op::Ne,  Op::Shl, Op::Shr, Op::And, Op::Or, Op::Xor};
+constexpr std::array binary = {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem, Op::Min,
+                               Op::Max, Op::Lt,  Op::Le,  Op::Gt,  Op::Ge,  Op::Eq,
+                               Op::Ne,  Op::Shl, Op::Shr, Op::And, Op::Or,  Op::Xor};
 
 TEST(Eval, BytesAreRightForAllPairs) {
     for (const ScalarType type : {I8, U8}) {
@@ -205,7 +209,8 @@ TEST(Eval, NanIsNotFoldedButUnderstood) {
     EXPECT_EQ(eval(Op::Min, F32, {f32(nan), f32(3)}), f32(3));
     EXPECT_EQ(eval(Op::Max, F32, {f32(-3), f32(nan)}), f32(-3));
     EXPECT_EQ(eval(Op::Min, F32, {f32(nan), f32(nan)}), std::nullopt);
-    for (const Op op : {Op::Eq, Op::Lt, Op::Le, Op::Gt, Op::Ge}) EXPECT_EQ(eval(op, F32, {f32(nan), f32(nan)}), 0u);
+    for (const Op op : {Op::Eq, Op::Lt, Op::Le, Op::Gt, Op::Ge})
+        EXPECT_EQ(eval(op, F32, {f32(nan), f32(nan)}), 0u);
     EXPECT_EQ(eval(Op::Ne, F32, {f32(nan), f32(nan)}), 1u);
     EXPECT_EQ(eval(Op::IsNan, F16, {0x7e00}), 1u);
     EXPECT_EQ(eval(Op::IsInf, F64, {f64(-HUGE_VAL)}), 1u);
@@ -229,8 +234,11 @@ TEST(Eval, OpenSignsOfZeroAreNotFolded) {
 }
 
 TEST(Eval, RoundingTakesHalvesWhereDocumented) {
-    for (const auto& [x, away, even] : {std::array{0.5f, 1.0f, 0.0f}, {1.5f, 2.0f, 2.0f}, {2.5f, 3.0f, 2.0f},
-                                        {-2.5f, -3.0f, -2.0f}, {0.49999997f, 0.0f, 0.0f}}) {
+    for (const auto& [x, away, even] : {std::array{0.5f, 1.0f, 0.0f},
+                                        {1.5f, 2.0f, 2.0f},
+                                        {2.5f, 3.0f, 2.0f},
+                                        {-2.5f, -3.0f, -2.0f},
+                                        {0.49999997f, 0.0f, 0.0f}}) {
         EXPECT_EQ(eval(Op::Round, F32, {f32(x)}), f32(away));
         EXPECT_EQ(eval(Op::RoundEven, F32, {f32(x)}), f32(even));
     }
@@ -241,7 +249,8 @@ TEST(Eval, RoundingTakesHalvesWhereDocumented) {
 }
 
 TEST(Eval, FunctionsAreLeftToTheDevice) {
-    for (const Op op : {Op::Sin, Op::Exp, Op::Log, Op::Rsqrt, Op::Cbrt}) EXPECT_EQ(eval(op, F32, {f32(1)}), std::nullopt);
+    for (const Op op : {Op::Sin, Op::Exp, Op::Log, Op::Rsqrt, Op::Cbrt})
+        EXPECT_EQ(eval(op, F32, {f32(1)}), std::nullopt);
     EXPECT_EQ(eval(Op::Pow, F64, {f64(2), f64(2)}), std::nullopt);
 }
 
@@ -282,13 +291,29 @@ TEST(Eval, FloatsTruncateAndSaturateToIntegers) {
         Bits bits;
     };
     const Row rows[] = {
-        {-1.9f, I32, 0xffffffff}, {1.9f, U8, 1},         {-1.0f, U32, 0},          {-0.9f, U64, 0},
-        {300.0f, U8, 255},        {-300.0f, I8, 0x80},   {127.9f, I8, 127},        {128.0f, I8, 127},
-        {3e9f, I32, 0x7fffffff},  {-3e9f, I32, 0x80000000}, {5e9f, U32, 0xffffffff}, {inf, U64, ~Bits{0}},
-        {-inf, I64, Bits{1} << 63}, {inf, I64, ~Bits{0} >> 1}, {1e20f, U64, ~Bits{0}}, {nan, I32, 0},
-        {nan, U64, 0},            {nan, Bool, 1},        {-0.0f, Bool, 0},         {0x1p-149f, Bool, 1},
+        {-1.9f, I32, 0xffffffff},
+        {1.9f, U8, 1},
+        {-1.0f, U32, 0},
+        {-0.9f, U64, 0},
+        {300.0f, U8, 255},
+        {-300.0f, I8, 0x80},
+        {127.9f, I8, 127},
+        {128.0f, I8, 127},
+        {3e9f, I32, 0x7fffffff},
+        {-3e9f, I32, 0x80000000},
+        {5e9f, U32, 0xffffffff},
+        {inf, U64, ~Bits{0}},
+        {-inf, I64, Bits{1} << 63},
+        {inf, I64, ~Bits{0} >> 1},
+        {1e20f, U64, ~Bits{0}},
+        {nan, I32, 0},
+        {nan, U64, 0},
+        {nan, Bool, 1},
+        {-0.0f, Bool, 0},
+        {0x1p-149f, Bool, 1},
     };
-    for (const Row& row : rows) EXPECT_EQ(convert(row.to, F32, f32(row.from)), row.bits) << row.from << ' ' << name_of(row.to);
+    for (const Row& row : rows)
+        EXPECT_EQ(convert(row.to, F32, f32(row.from)), row.bits) << row.from << ' ' << name_of(row.to);
     EXPECT_EQ(convert(U64, F64, f64(0x1p63)), Bits{1} << 63);
     EXPECT_EQ(convert(I64, F64, f64(-0x1p63)), Bits{1} << 63);
     EXPECT_EQ(convert(U8, F16, 0x7c00), 255u);

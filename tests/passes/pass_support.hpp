@@ -40,7 +40,8 @@ inline std::string normal(std::string_view body, std::string_view head = "kernel
 }
 
 /// The body after a pass and the removal of what it left unused. Both are verified.
-inline std::string after(void (*pass)(ir::Function&), std::string_view body, std::string_view head = "kernel \"k\"") {
+inline std::string after(void (*pass)(ir::Function&), std::string_view body,
+                         std::string_view head = "kernel \"k\"") {
     ir::Function fn = kernel(body, head);
     pass(fn);
     ir::verify(fn);
@@ -61,6 +62,8 @@ inline std::vector<ir::NodeId> nodes_of(const ir::Function& fn, ir::Op op) {
 inline std::size_t count(const ir::Function& fn, ir::Op op) { return nodes_of(fn, op).size(); }
 
 /// The value that the n-th store writes: tests mark values by storing them.
-inline ir::NodeId stored(const ir::Function& fn, std::size_t n) { return fn.arg(nodes_of(fn, ir::Op::Store).at(n), 1); }
+inline ir::NodeId stored(const ir::Function& fn, std::size_t n) {
+    return fn.arg(nodes_of(fn, ir::Op::Store).at(n), 1);
+}
 
 }  // namespace volley::passes

@@ -111,7 +111,8 @@ TEST(SplitComposites, VectorsAreSplitWhenTheyAreTakenApart) {
 store %o[0], %r)";
     ir::Function fn = kernel(apart);
     optimise(fn);
-    for (const ir::NodeId id : fn.nodes_of(fn.body)) EXPECT_TRUE(fn[id].op == Op::Param || !fn.type(id).is_vector());
+    for (const ir::NodeId id : fn.nodes_of(fn.body))
+        EXPECT_TRUE(fn[id].op == Op::Param || !fn.type(id).is_vector());
     const std::string text = R"(%0 = buffer vec3<f32> "o"
 %1 = param vec3<f32> "x"
 %2 = mul %1, %1 : vec3<f32>
@@ -158,16 +159,18 @@ store %v, %z
 %r = load %v : f32
 store %a[%i], %r)");
     optimise(fn);
-    EXPECT_EQ(body_of(fn), normal("%a = buffer f32 \"a\"\n%i = param u32 \"i\"\n%x = load %a[%i] : f32\n%z = mul %x, %x : f32\n"
-                                  "store %a[%i], %z"));
+    EXPECT_EQ(
+        body_of(fn),
+        normal("%a = buffer f32 \"a\"\n%i = param u32 \"i\"\n%x = load %a[%i] : f32\n%z = mul %x, %x : f32\n"
+               "store %a[%i], %z"));
 }
 
 TEST(Pipeline, DumpsEachPass) {
     ir::Function fn = kernel("%a = buffer f32 \"a\"");
     std::vector<std::string> names;
     optimise(fn, {.dump = [&](std::string_view pass, const ir::Function&) { names.emplace_back(pass); }});
-    EXPECT_THAT(names, testing::IsSupersetOf({"fold_constants", "eliminate_common", "eliminate_dead", "narrow_loads",
-                                              "contract_fma"}));
+    EXPECT_THAT(names, testing::IsSupersetOf({"fold_constants", "eliminate_common", "eliminate_dead",
+                                              "narrow_loads", "contract_fma"}));
     EXPECT_EQ(names.front(), "fold_constants");
 }
 

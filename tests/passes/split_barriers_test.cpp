@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace volley::passes {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr std::string_view start = R"(%a = buffer f32 "a"
 
 struct Planned {
     ir::Function fn;
-    BarrierPlan plan;
+    SegmentPlan plan;
 };
 
 Planned planned(std::string_view body) {
@@ -28,36 +30,56 @@ Planned planned(std::string_view body) {
     result.fn = kernel(std::string(start) + std::string(body));
     const Uniformity uniformity = analyse_uniformity(result.fn);
     check_barriers(result.fn, uniformity);
-    result.plan = plan_barriers(result.fn, uniformity);
+    result.plan = split_barriers(result.fn, uniformity);
     return result;
 }
 
-TEST(SplitBarriers, NothingToDoWithoutBarriers) {
-    const Planned p = planned("%x = load %a[%l] : f32\nstore %a[%l], %x");
-    EXPECT_FALSE(p.plan.any);
-    EXPECT_TRUE(p.plan.spilled.empty());
+bool contains(const std::vector<NodeId>& nodes, NodeId id) {
+    return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+}
+
+TEST(SplitBarriers, KernelsWithoutBarriersNeedNone) {
+    EXPECT_FALSE(has_barrier(kernel(std::string(start) + "%x = load %a[%l] : f32\nstore %a[%l], %x")));
+    EXPECT_TRUE(has_barrier(kernel(std::string(start) + "barrier")));
 }
 
 TEST(SplitBarriers, ValuesFromMemoryAreSpilled) {
-    const Planned p = planned("%x = load %a[%l] : f32\nstore %tile[%l], %x\nbarrier\n%y = load %tile[%l] : f32\n"
-                              "%s = add %x, %y : f32\nstore %a[%l], %s");
-    EXPECT_TRUE(p.plan.any);
-    EXPECT_EQ(p.plan.segment_count, 2u);
-    EXPECT_EQ(p.plan.spilled, std::vector<NodeId>{nodes_of(p.fn, Op::Load)[0]});
-    EXPECT_TRUE(p.plan.recompute.empty());
+    const Planned p = planned(
+        "%x = load %a[%l] : f32\nstore %tile[%l], %x\nbarrier\n%y = load %tile[%l] : f32\n"
+        "%s = add %x, %y : f32\nstore %a[%l], %s");
+    ASSERT_EQ(p.plan.segments.size(), 2u);
+    const NodeId x = nodes_of(p.fn, Op::Load)[0];
+    EXPECT_EQ(p.plan.spilled, std::vector<NodeId>{x});
+    EXPECT_EQ(p.plan.segments[0].save, std::vector<NodeId>{x});
+    EXPECT_EQ(p.plan.segments[1].reload, std::vector<NodeId>{x});
 }
 
 TEST(SplitBarriers, ArithmeticOnIdsIsDoneAgain) {
-    const Planned p = planned("%f = const 1.0 : f32\n%i = mul %l, %p : u32\n%j = add %i, %one : u32\nstore %tile[%j], %f\n"
-                              "barrier\n%y = load %tile[%j] : f32\nstore %a[%j], %y");
+    const Planned p = planned(
+        "%f = const 1.0 : f32\n%i = mul %l, %p : u32\n%j = add %i, %one : u32\nstore %tile[%j], %f\n"
+        "barrier\n%y = load %tile[%j] : f32\nstore %a[%j], %y");
     EXPECT_TRUE(p.plan.spilled.empty());
-    EXPECT_EQ(p.plan.recompute, (std::vector<NodeId>{nodes_of(p.fn, Op::Mul)[0], nodes_of(p.fn, Op::Add)[0]}));
+    EXPECT_EQ(p.plan.segments[1].recompute,
+              (std::vector<NodeId>{nodes_of(p.fn, Op::LocalIndex)[0], nodes_of(p.fn, Op::Mul)[0],
+                                   nodes_of(p.fn, Op::Add)[0]}));
 }
 
-TEST(SplitBarriers, UniformValuesAreCarriedOnce) {
+TEST(SplitBarriers, UniformValuesAreMadeOnceForTheGroup) {
     const Planned p = planned("%n = load %a[%p] : f32\nbarrier\nstore %a[%l], %n");
     EXPECT_TRUE(p.plan.spilled.empty());
-    EXPECT_EQ(p.plan.carried, nodes_of(p.fn, Op::Load));
+    const NodeId load = nodes_of(p.fn, Op::Load)[0];
+    bool at_group_level = false;
+    for (const GroupItem& item : p.plan.body.items)
+        at_group_level |= item.kind == GroupItem::Node && item.node == load;
+    EXPECT_TRUE(at_group_level);
+}
+
+TEST(SplitBarriers, AUniformLoadSeesWhatTheGroupWroteBefore) {
+    const Planned p = planned(
+        "%f = const 1.0 : f32\nstore %a[%p], %f\n%n = load %a[%p] : f32\nstore %tile[%l], %n\nbarrier");
+    ASSERT_EQ(p.plan.segments.size(), 2u);
+    EXPECT_TRUE(contains(p.plan.segments[0].nodes, nodes_of(p.fn, Op::Store)[0]));
+    EXPECT_TRUE(contains(p.plan.segments[1].nodes, nodes_of(p.fn, Op::Store)[1]));
 }
 
 TEST(SplitBarriers, LoopsWithBarriersAreCutInside) {
@@ -71,41 +93,35 @@ TEST(SplitBarriers, LoopsWithBarriersAreCutInside) {
   store %a[%i], %y
 }
 store %a[%l], %x)");
-    EXPECT_EQ(p.plan.segment_count, 5u);
+    EXPECT_EQ(p.plan.segments.size(), 5u);
     const auto loads = nodes_of(p.fn, Op::Load);
     EXPECT_EQ(p.plan.spilled, (std::vector<NodeId>{loads[0], loads[1]}));
-    EXPECT_EQ(p.plan.recompute, nodes_of(p.fn, Op::Add));
-    const NodeId loop = nodes_of(p.fn, Op::For)[0];
-    EXPECT_TRUE(p.plan.region_has_barrier[p.fn[loop].regions[0]]);
-    EXPECT_EQ(p.plan.segment[loop], ir::none);
+    EXPECT_TRUE(contains(p.plan.segments[3].recompute, nodes_of(p.fn, Op::Add)[0]));
 }
 
 TEST(SplitBarriers, ControlFlowWithoutBarriersIsPartOfItsSegment) {
-    const Planned p = planned("%g = const 1.0 : f32\n%d = eq %l, %one : bool\nif %d {\nstore %a[0], %g\n}\nbarrier\n"
-                              "store %a[%l], %g");
-    EXPECT_EQ(p.plan.segment_count, 2u);
-    const auto stores = nodes_of(p.fn, Op::Store);
-    EXPECT_EQ(p.plan.segment[stores[0]], p.plan.segment[nodes_of(p.fn, Op::If)[0]]);
-    EXPECT_EQ(p.plan.segment[stores[0]], 0u);
-    EXPECT_EQ(p.plan.segment[stores[1]], 1u);
+    const Planned p = planned(
+        "%g = const 1.0 : f32\n%d = eq %l, %one : bool\nif %d {\nstore %a[0], %g\n}\nbarrier\n"
+        "store %a[%l], %g");
+    ASSERT_EQ(p.plan.segments.size(), 2u);
+    EXPECT_TRUE(contains(p.plan.segments[0].nodes, nodes_of(p.fn, Op::If)[0]));
 }
 
-TEST(SplitBarriers, VariablesAreKeptOnlyWhenTheirValueCrosses) {
-    const Planned p = planned(R"(%local = var f32
-%kept = var f32
+TEST(SplitBarriers, VariablesOfOneSegmentStayInIt) {
+    const Planned p = planned(R"(%kept = var f32
 %f = load %a[%l] : f32
-store %local, %f
 store %kept, %f
-%x = load %local : f32
-store %tile[%l], %x
 barrier
-%g = load %tile[0] : f32
+%local = var f32
+%g = load %tile[%l] : f32
 store %local, %g
 %y = load %local : f32
 %z = load %kept : f32
 %s = add %y, %z : f32
 store %a[%l], %s)");
-    EXPECT_EQ(p.plan.spilled_vars, std::vector<NodeId>{nodes_of(p.fn, Op::Var)[1]});
+    const auto variables = nodes_of(p.fn, Op::Var);
+    EXPECT_TRUE(p.plan.spilled_variable(variables[0]));
+    EXPECT_FALSE(p.plan.spilled_variable(variables[1]));
 }
 
 TEST(SplitBarriers, AccumulatorsOfLoopsWithBarriersAreKept) {
@@ -119,13 +135,37 @@ TEST(SplitBarriers, AccumulatorsOfLoopsWithBarriersAreKept) {
 }
 %r = load %acc : f32
 store %a[%l], %r)");
-    EXPECT_EQ(p.plan.spilled_vars, nodes_of(p.fn, Op::Var));
+    EXPECT_TRUE(p.plan.spilled_variable(nodes_of(p.fn, Op::Var)[0]));
+}
+
+TEST(SplitBarriers, UniformVariablesAreKeptOnceForTheGroup) {
+    const Planned p = planned(R"(%width = var u32
+store %width, %p
+loop {
+  %w = load %width : u32
+  %done = eq %w, %one : bool
+  if %done {
+    break
+  }
+  barrier
+  %half = shr %w, %one : u32
+  store %width, %half
+})");
+    EXPECT_TRUE(p.plan.group_variable(nodes_of(p.fn, Op::Var)[0]));
+    EXPECT_TRUE(p.plan.segments.empty());
 }
 
 TEST(SplitBarriers, ExpensiveValuesAreSpilledNotDoneAgain) {
-    const Planned p = planned("%c = convert %l : f32\n%s = sin %c : f32\nbarrier\nstore %a[%l], %s\nstore %a[%p], %c");
+    const Planned p =
+        planned("%c = convert %l : f32\n%s = sin %c : f32\nbarrier\nstore %a[%l], %s\nstore %a[%p], %c");
     EXPECT_EQ(p.plan.spilled, nodes_of(p.fn, Op::Sin));
-    EXPECT_EQ(p.plan.recompute, nodes_of(p.fn, Op::Convert));
+    EXPECT_TRUE(contains(p.plan.segments[1].recompute, nodes_of(p.fn, Op::Convert)[0]));
+}
+
+TEST(SplitBarriers, LanesThatReturnAloneKeepAMask) {
+    const Planned p = planned(
+        "barrier\n%f = const 1.0 : f32\n%d = eq %l, %one : bool\nif %d {\nreturn\n}\nstore %a[%l], %f");
+    EXPECT_TRUE(p.plan.masks);
 }
 
 }  // namespace

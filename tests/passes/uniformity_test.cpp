@@ -46,13 +46,19 @@ TEST(Uniformity, StartsAtIdsSizesAndParameters) {
     EXPECT_TRUE(uniform("store %a[0], %p"));
     EXPECT_FALSE(uniform("store %a[0], %l"));
     for (const char* op : {"group_id", "global_size", "local_size", "group_count"}) {
-        EXPECT_TRUE(uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y")) << op;
+        EXPECT_TRUE(
+            uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
+            << op;
     }
     for (const char* op : {"global_id", "local_id"}) {
-        EXPECT_FALSE(uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y")) << op;
+        EXPECT_FALSE(
+            uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
+            << op;
     }
-    for (const char* op : {"subgroup_size", "subgroup_count"}) EXPECT_TRUE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
-    for (const char* op : {"subgroup_id", "subgroup_lane"}) EXPECT_FALSE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
+    for (const char* op : {"subgroup_size", "subgroup_count"})
+        EXPECT_TRUE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
+    for (const char* op : {"subgroup_id", "subgroup_lane"})
+        EXPECT_FALSE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
 }
 
 TEST(Uniformity, FlowsThroughOperations) {
@@ -72,18 +78,23 @@ TEST(Uniformity, VariablesTakeTheWorstOfTheirStores) {
     EXPECT_TRUE(uniform("%v = var u32\nstore %v, %p\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_FALSE(uniform("%v = var u32\nstore %v, %p\nstore %v, %l\n%x = load %v : u32\nstore %a[0], %x"));
     // Also when the worse store comes later, around a loop.
-    EXPECT_FALSE(uniform("%v = var u32\n%k = for %one, %p, %one : u32 {\n%x = load %v : u32\n%y = add %x, %one : u32\n"
-                         "store %v, %y\nif %u {\nstore %v, %l\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
+    EXPECT_FALSE(
+        uniform("%v = var u32\n%k = for %one, %p, %one : u32 {\n%x = load %v : u32\n%y = add %x, %one : u32\n"
+                "store %v, %y\nif %u {\nstore %v, %l\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
 }
 
 TEST(Uniformity, StoresInDivergentControlMakeVariablesVarying) {
     EXPECT_FALSE(uniform("%v = var u32\nif %d {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_TRUE(uniform("%v = var u32\nif %u {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
     // After a divergent break the loop runs on for some.
-    EXPECT_FALSE(uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\nif %d {\nbreak\n}\n}\n"
-                         "%z = load %v : u32\nstore %a[0], %z"));
-    EXPECT_TRUE(uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\n%c = gt %y, %p : bool\n"
-                        "if %c {\nbreak\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
+    EXPECT_FALSE(
+        uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\nif %d "
+                "{\nbreak\n}\n}\n"
+                "%z = load %v : u32\nstore %a[0], %z"));
+    EXPECT_TRUE(
+        uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\n%c = gt "
+                "%y, %p : bool\n"
+                "if %c {\nbreak\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
 }
 
 TEST(Uniformity, LoopIndicesAreUniformWithUniformBoundsAndExits) {
@@ -96,17 +107,21 @@ TEST(Uniformity, LoopIndicesAreUniformWithUniformBoundsAndExits) {
 TEST(CheckBarriers, AcceptsUniformControlFlow) {
     EXPECT_EQ(refusal("barrier"), "accepted");
     EXPECT_EQ(refusal("if %u {\nbarrier\n} else {\nbarrier\n}"), "accepted");
-    EXPECT_EQ(refusal("%k = for %one, %p, %one : u32 {\nif %d {\nstore %tile[%l], %l\n}\nbarrier\n}"), "accepted");
-    EXPECT_EQ(refusal("loop {\nbarrier\n%x = load %tile[0] : u32\n%c = gt %x, %p : bool\nif %c {\nbreak\n}\n}"), "accepted");
+    EXPECT_EQ(refusal("%k = for %one, %p, %one : u32 {\nif %d {\nstore %tile[%l], %l\n}\nbarrier\n}"),
+              "accepted");
+    EXPECT_EQ(
+        refusal("loop {\nbarrier\n%x = load %tile[0] : u32\n%c = gt %x, %p : bool\nif %c {\nbreak\n}\n}"),
+        "accepted");
     // Those who continue are back for the next iteration's barrier.
-    EXPECT_EQ(refusal("%k = for %one, %p, %one : u32 {\nbarrier\nif %d {\ncontinue\n}\nstore %tile[%l], %l\n}\nbarrier"),
+    EXPECT_EQ(refusal("%k = for %one, %p, %one : u32 {\nbarrier\nif %d {\ncontinue\n}\nstore %tile[%l], "
+                      "%l\n}\nbarrier"),
               "accepted");
 }
 
 TEST(CheckBarriers, NamesTheBarrierAndTheCondition) {
     EXPECT_THAT(refusal("if %d {  ; k.cpp:10\nbarrier  ; k.cpp:12\n}"),
-                AllOf(HasSubstr("barrier at k.cpp:12"), HasSubstr("condition at k.cpp:10"), HasSubstr("kernel 'k'"),
-                      HasSubstr("move the barrier out of the $if")));
+                AllOf(HasSubstr("barrier at k.cpp:12"), HasSubstr("condition at k.cpp:10"),
+                      HasSubstr("kernel 'k'"), HasSubstr("move the barrier out of the $if")));
     EXPECT_THAT(refusal("%k = for %one, %l, %one : u32 {  ; k.cpp:20\nbarrier  ; k.cpp:21\n}"),
                 AllOf(HasSubstr("barrier at k.cpp:21"), HasSubstr("loop at k.cpp:20")));
 }
@@ -116,8 +131,9 @@ TEST(CheckBarriers, RefusesWhatFollowsDivergentJumps) {
                 AllOf(HasSubstr("barrier at k.cpp:5"), HasSubstr("k.cpp:3")));
     EXPECT_THAT(refusal("loop {\nbarrier  ; k.cpp:4\nif %d {  ; k.cpp:5\nbreak\n}\n}"),
                 AllOf(HasSubstr("barrier at k.cpp:4"), HasSubstr("k.cpp:5")));
-    EXPECT_THAT(refusal("%k = for %one, %p, %one : u32 {\nif %d {  ; k.cpp:5\ncontinue\n}\nbarrier  ; k.cpp:7\n}"),
-                HasSubstr("barrier at k.cpp:7"));
+    EXPECT_THAT(
+        refusal("%k = for %one, %p, %one : u32 {\nif %d {  ; k.cpp:5\ncontinue\n}\nbarrier  ; k.cpp:7\n}"),
+        HasSubstr("barrier at k.cpp:7"));
     // A return inside of a loop reaches barriers behind it and in earlier lines of it.
     EXPECT_NE(refusal("loop {\nbarrier\nif %d {\nreturn\n}\nif %u {\nbreak\n}\n}"), "accepted");
     EXPECT_NE(refusal("loop {\nif %d {\nreturn\n}\nif %u {\nbreak\n}\n}\nbarrier"), "accepted");
@@ -126,7 +142,8 @@ TEST(CheckBarriers, RefusesWhatFollowsDivergentJumps) {
 }
 
 TEST(CheckBarriers, SeesConditionsThroughVariables) {
-    EXPECT_NE(refusal("%v = var bool\nif %d {\n%t = const true : bool\nstore %v, %t\n}\n%c = load %v : bool\nif %c {\nbarrier\n}"),
+    EXPECT_NE(refusal("%v = var bool\nif %d {\n%t = const true : bool\nstore %v, %t\n}\n%c = load %v : "
+                      "bool\nif %c {\nbarrier\n}"),
               "accepted");
 }
 

@@ -100,7 +100,8 @@ TEST_P(BufferTest, ReadingWhatNothingWroteIsAnError) {
 TEST_P(BufferTest, SizesMustAgree) {
     Buffer<int> buffer({2, 3}, {.name = "six"});
     for (const std::size_t wrong : {0u, 5u, 7u}) {
-        const std::string text = failure_of(ErrorCode::SizeMismatch, [&] { buffer.write(std::vector<int>(wrong)); });
+        const std::string text =
+            failure_of(ErrorCode::SizeMismatch, [&] { buffer.write(std::vector<int>(wrong)); });
         expect_contains(text, "buffer 'six'");
         expect_contains(text, "where it has 6");
     }

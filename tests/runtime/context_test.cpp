@@ -59,12 +59,14 @@ TEST(Context, TakesAWidthForTheCpu) {
     for (const unsigned width : {1u, 4u, 8u, 16u}) {
         EXPECT_EQ(make_context({.devices = {"cpu"}, .cpu_width = width}).devices()[0].subgroup_size, width);
     }
-    expect_contains(failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.cpu_width = 3}); }), "3 lanes");
+    expect_contains(failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.cpu_width = 3}); }),
+                    "3 lanes");
 }
 
 TEST(Context, RefusesImpossibleOptions) {
     failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.queues_per_device = 0}); });
-    failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.devices = {"cpu"}, .queues_per_device = 1'000'000}); });
+    failure_of(ErrorCode::InvalidArgument,
+               [] { (void)make_context({.devices = {"cpu"}, .queues_per_device = 1'000'000}); });
     failure_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"cpu:0", "quantum:0"}}); });
 }
 
@@ -178,7 +180,8 @@ TEST_F(ContextEnvironment, LimitsMemory) {
             }
             std::exit(0);
         },
-        ::testing::ExitedWithCode(0), "refused: an allocation of 2000000 bytes failed: the limit is 1048576 bytes");
+        ::testing::ExitedWithCode(0),
+        "refused: an allocation of 2000000 bytes failed: the limit is 1048576 bytes");
 }
 
 }  // namespace

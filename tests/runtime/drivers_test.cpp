@@ -22,18 +22,27 @@ protected:
     using Ids = std::vector<std::string>;
 };
 
-TEST_F(DriversTest, ABackendAloneIsItsFirstDevice) { EXPECT_EQ(select({"cpu", "null"}), (Ids{"cpu:0", "null:0"})); }
+TEST_F(DriversTest, ABackendAloneIsItsFirstDevice) {
+    EXPECT_EQ(select({"cpu", "null"}), (Ids{"cpu:0", "null:0"}));
+}
 
-TEST_F(DriversTest, AnIndexPicksOneDevice) { EXPECT_EQ(select({"null:2", "null:0"}), (Ids{"null:2", "null:0"})); }
+TEST_F(DriversTest, AnIndexPicksOneDevice) {
+    EXPECT_EQ(select({"null:2", "null:0"}), (Ids{"null:2", "null:0"}));
+}
 
 TEST_F(DriversTest, AStarPicksAll) { EXPECT_EQ(select({"null:*"}), (Ids{"null:0", "null:1", "null:2"})); }
 
-TEST_F(DriversTest, PartOfANamePicksTheFirstThatHasIt) { EXPECT_EQ(select({"null:at ALL"}), (Ids{"null:1"})); }
+TEST_F(DriversTest, PartOfANamePicksTheFirstThatHasIt) {
+    EXPECT_EQ(select({"null:at ALL"}), (Ids{"null:1"}));
+}
 
-TEST_F(DriversTest, CaseAndBlanksDoNotMatter) { EXPECT_EQ(select({" CPU:0 ", "Null:NOTHING"}), (Ids{"cpu:0", "null:0"})); }
+TEST_F(DriversTest, CaseAndBlanksDoNotMatter) {
+    EXPECT_EQ(select({" CPU:0 ", "Null:NOTHING"}), (Ids{"cpu:0", "null:0"}));
+}
 
 TEST_F(DriversTest, AWrongNameIsAnErrorThatListsWhatThereIs) {
-    for (const std::string name : {"gpu", "cpu:7", "cpu:no such name", "cpu:", "", ":0", "null:3", "cpu:0:0", "cpu:-1"}) {
+    for (const std::string name :
+         {"gpu", "cpu:7", "cpu:no such name", "cpu:", "", ":0", "null:3", "cpu:0:0", "cpu:-1"}) {
         const std::string text = failure_of(ErrorCode::UnknownDevice, [&] { (void)select({name}); });
         expect_contains(text, "'" + name + "'");
         expect_contains(text, "cpu:0 (");
@@ -49,7 +58,9 @@ TEST_F(DriversTest, DevicesListsEveryBackend) {
     expect_contains(out.str(), "null:1  Nothing at all (1 units, 32 lanes, software)");
 }
 
-TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) { EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0"); }
+TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) {
+    EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
+}
 
 }  // namespace
 }  // namespace volley::runtime

@@ -33,7 +33,9 @@ TEST(Kernel, LetsGoOfItsLambdaOnceItIsTraced) {
 }
 
 TEST(Kernel, ShowsItsIrAndItsCode) {
-    auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) { data[global_id().x] = data[global_id().x] * alpha; });
+    auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
+        data[global_id().x] = data[global_id().x] * alpha;
+    });
     EXPECT_EQ(scale.name(), "scale");
     expect_contains(scale.ir(), "mul");
     EXPECT_FALSE(scale.code().empty());
@@ -42,7 +44,8 @@ TEST(Kernel, ShowsItsIrAndItsCode) {
 TEST(Kernel, IsCompiledOnceForEachContextHoweverOftenItIsMade) {
     NullContext first;
     const auto launch = [](int number) {
-        auto add = kernel("add", [number](Buff<int> data) { data[global_id().x] = data[global_id().x] + number; });
+        auto add =
+            kernel("add", [number](Buff<int> data) { data[global_id().x] = data[global_id().x] + number; });
         Buffer<int> data(64);
         add(data);
     };
@@ -92,7 +95,8 @@ TEST(Kernel, OneKernelServesSeveralContexts) {
 }
 
 TEST(Kernel, IsTracedAndLaunchedByManyThreadsAtOnce) {
-    auto add = kernel("add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });
+    auto add = kernel(
+        "add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -101,7 +105,8 @@ TEST(Kernel, IsTracedAndLaunchedByManyThreadsAtOnce) {
             mine.fill(0);
             for (int i = 0; i < 200; ++i) {
                 add(mine, 1);
-                auto own = kernel("own", [t](Buff<int> data) { data[global_id().x] = data[global_id().x] + t; });
+                auto own =
+                    kernel("own", [t](Buff<int> data) { data[global_id().x] = data[global_id().x] + t; });
                 if (i % 50 == 0) own(mine);
             }
             if (mine.read(0)[999] != 200 + 4 * t) ++wrong;
@@ -125,7 +130,8 @@ TEST(Kernel, ABigGridAndASmallOneGiveTheSame) {
 }
 
 TEST(Kernel, ManyLaunchesWithoutAWaitComeOutInOrder) {
-    auto step = kernel("step", [](Buff<u32> data, Const<u32> k) { data[global_id().x] = data[global_id().x] * 3u + k; });
+    auto step = kernel(
+        "step", [](Buff<u32> data, Const<u32> k) { data[global_id().x] = data[global_id().x] * 3u + k; });
     for (const u32 size : {100u, 200'000u}) {
         Buffer<u32> data(size);
         data.fill(1);

@@ -91,16 +91,18 @@ TEST_P(LaunchTest, ZeroIsLegalAndDoesNothing) {
 }
 
 TEST_P(LaunchTest, ConstantsConvertWhereNothingIsLost) {
-    auto set = kernel("set", [](Buff<double> data, Const<double> a, Const<u8> b, Const<complex<float>> c, Const<vec2> d) {
-        data[0] = a;
-        data[1] = cast<double>(b);
-        data[2] = cast<double>(real(c));
-        data[3] = cast<double>(d.y);
-    });
+    auto set = kernel(
+        "set", [](Buff<double> data, Const<double> a, Const<u8> b, Const<complex<float>> c, Const<vec2> d) {
+            data[0] = a;
+            data[1] = cast<double>(b);
+            data[2] = cast<double>(real(c));
+            data[3] = cast<double>(d.y);
+        });
     Buffer<double> data(4);
     set.over(1)(data, 2.5f, 200, 3.0f, vec2(4, 5));
     EXPECT_EQ(data.read(0), (std::vector<double>{2.5, 200, 3, 5}));
-    const std::string text = failure_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, 256, 1.0f, vec2()); });
+    const std::string text =
+        failure_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, 256, 1.0f, vec2()); });
     expect_contains(text, "argument 3");
     expect_contains(text, "kernel 'set'");
     failure_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, -1, 1.0f, vec2()); });
@@ -130,7 +132,9 @@ TEST_P(LaunchTest, ATypeErasedBufferIsCheckedWhenCalled) {
 
 class BadLaunchTest : public LaunchTest {
 protected:
-    void TearDown() override { EXPECT_EQ(runs([](auto k) { return k.over(17); }), 17) << "the context goes on working"; }
+    void TearDown() override {
+        EXPECT_EQ(runs([](auto k) { return k.over(17); }), 17) << "the context goes on working";
+    }
 
     template <class Configure>
     std::string refusal(Configure&& configure) {
@@ -140,7 +144,9 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Backends, BadLaunchTest, ::testing::Values("cpu", "reference"));
 
 TEST_P(BadLaunchTest, NegativeSizes) {
-    for (const std::string& text : {refusal([](auto k) { return k.over(-1); }), refusal([](auto k) { return k.over({4, -4}); }),
+    for (const std::string& text : {refusal([](auto k) { return k.over(-1); }), refusal([](auto k) {
+                                        return k.over({4, -4});
+                                    }),
                                     refusal([](auto k) { return k.groups(-1).local(4); }),
                                     refusal([](auto k) { return k.over(4).local(-4); })}) {
         expect_contains(text, "negative");
@@ -151,11 +157,15 @@ TEST_P(BadLaunchTest, NegativeSizes) {
 TEST_P(BadLaunchTest, SizesThatOverflow) {
     expect_contains(refusal([](auto k) { return k.over(std::int64_t{1} << 32); }), "too big: 4294967296");
     expect_contains(refusal([](auto k) { return k.over(~std::uint64_t{0}); }), "too big");
-    expect_contains(refusal([](auto k) { return k.over({4294967295u, 4294967295u, 4294967295u}); }), "too big");
+    expect_contains(refusal([](auto k) {
+                        return k.over({4294967295u, 4294967295u, 4294967295u});
+                    }),
+                    "too big");
     expect_contains(refusal([](auto k) { return k.groups(std::int64_t{1} << 30).local(64); }), "too big");
     expect_contains(refusal([](auto k) { return k.over({1, 1, 1, 1}); }), "4 dimensions");
     Buffer<int> huge(std::int64_t{1} << 33);
-    expect_contains(failure_of(ErrorCode::InvalidLaunch, [&] { make_count()(huge); }), "too many for one dimension");
+    expect_contains(failure_of(ErrorCode::InvalidLaunch, [&] { make_count()(huge); }),
+                    "too many for one dimension");
     EXPECT_FALSE(huge.is_allocated(0));
 }
 
@@ -217,7 +227,8 @@ TEST_P(BadLaunchTest, NoBufferAndNoSize) {
 }
 
 TEST_P(BadLaunchTest, AnotherLocalSizeThanTheDeclaredOne) {
-    auto declared = kernel("declared", {.local = {64}}, [](Buff<u32> data) { data[global_id().x] = local_size().x; });
+    auto declared =
+        kernel("declared", {.local = {64}}, [](Buff<u32> data) { data[global_id().x] = local_size().x; });
     Buffer<u32> data(128);
     declared(data);
     EXPECT_EQ(data.read(0)[127], 64u);
@@ -266,7 +277,9 @@ TEST_P(BadLaunchTest, ALaunchInsideOfAKernel) {
 
 TEST_P(BadLaunchTest, ABarrierInDivergentFlow) {
     auto divergent = kernel("divergent", [](Buff<int> data) {
-        $if (global_id().x < 3u) { barrier(); }
+        $if (global_id().x < 3u) {
+            barrier();
+        }
         data[global_id().x] = 1;
     });
     Buffer<int> data(64);

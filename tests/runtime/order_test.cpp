@@ -14,7 +14,8 @@ auto make_touch() {
     return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
 }
 auto make_copy() {
-    return kernel("copy", [](Buff<const int> from, Buff<int> to) { to[global_id().x] = from[global_id().x]; });
+    return kernel("copy",
+                  [](Buff<const int> from, Buff<int> to) { to[global_id().x] = from[global_id().x]; });
 }
 
 TEST(Order, LaunchesWaitForNothing) {
@@ -37,7 +38,8 @@ TEST(Order, AReadOfHostMemoryWaitsForItsLastWriterOnly) {
     make_copy()(a, c);  // 3 reads a
     null.log->clear();
     (void)a.read(0);
-    EXPECT_EQ(null.log->lines(), Lines{"q0 wait 1"}) << "b and c are not needed, and reading a again is no write";
+    EXPECT_EQ(null.log->lines(), Lines{"q0 wait 1"})
+        << "b and c are not needed, and reading a again is no write";
     (void)a.read(0);
     EXPECT_EQ(null.log->lines().size(), 1u) << "it is there already";
     (void)c.read(0);

@@ -24,7 +24,9 @@ INSTANTIATE_TEST_SUITE_P(Backends, PrintTest, ::testing::Values("cpu", "referenc
 TEST_P(PrintTest, GivesALineForEachInvocationThatGetsThere) {
     auto speak = kernel("speak", [](Buff<float> data) {
         auto i = global_id().x;
-        $if (i % 2u == 0u) { print("i={} x={}", i, data[i]); }
+        $if (i % 2u == 0u) {
+            print("i={} x={}", i, data[i]);
+        }
     });
     Buffer<float> data = as_buffer({0.5f, 1.5f, 2.5f});
     speak(data).wait();
@@ -56,7 +58,8 @@ TEST_P(PrintTest, ASinkThatThrowsFailsTheWait) {
     const Event event = speak(data);
     EXPECT_THROW(event.wait(), std::runtime_error);
     EXPECT_NO_THROW(event.wait()) << "once";
-    EXPECT_EQ(data.read(0)[99], 1);
+    set_print_sink({});
+    EXPECT_NO_THROW(wait());
 }
 
 TEST(PrintFormat, LeavesWhatItCannotPlace) {

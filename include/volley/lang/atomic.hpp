@@ -1,5 +1,6 @@
-// Atomics on one element: `data.atomic(i).add(1u)`, or `atomic(data[i].count).add(1u)` for a part of one. Each gives
-// the value from before; order is relaxed. Floats too: a device without them loops on compare_exchange.
+// Atomics on one element: `data.atomic(i).add(1u)`, or `atomic(data[i].count).add(1u)` for a part of one.
+// Each gives the value from before; order is relaxed. Floats too: a device without them loops on
+// compare_exchange.
 #pragma once
 
 #include <volley/lang/element.hpp>
@@ -22,14 +23,18 @@ public:
     Value<T> bit_and(lang::In<T> v, Site at = Site::here()) const { return bits(ir::Op::AtomicAnd, v, at); }
     Value<T> bit_or(lang::In<T> v, Site at = Site::here()) const { return bits(ir::Op::AtomicOr, v, at); }
     Value<T> bit_xor(lang::In<T> v, Site at = Site::here()) const { return bits(ir::Op::AtomicXor, v, at); }
-    Value<T> exchange(lang::In<T> v, Site at = Site::here()) const { return run(ir::Op::AtomicExchange, v, at); }
+    Value<T> exchange(lang::In<T> v, Site at = Site::here()) const {
+        return run(ir::Op::AtomicExchange, v, at);
+    }
     /// Stores `desired` where the old value equals `expected` (floats: bit for bit); gives the old value.
     Value<T> compare_exchange(lang::In<T> expected, lang::In<T> desired, Site at = Site::here()) const {
         return Value<T>(lang::atomic(ir::Op::AtomicCas, place_, {expected.ref, desired.ref}, at));
     }
 
 private:
-    Value<T> run(ir::Op op, lang::In<T> v, Site at) const { return Value<T>(lang::atomic(op, place_, {v.ref}, at)); }
+    Value<T> run(ir::Op op, lang::In<T> v, Site at) const {
+        return Value<T>(lang::atomic(op, place_, {v.ref}, at));
+    }
     Value<T> bits(ir::Op op, lang::In<T> v, Site at) const {
         static_assert(lang::is_whole<T>, "volley: atomic bit operations act on integers");
         return run(op, v, at);

@@ -6,8 +6,8 @@
 
 namespace volley {
 
-/// A buffer parameter to read and write; Buff<const T> to read only. The index is any integer; an element outside
-/// of the buffer is undefined in value, and an error with VOLLEY_CHECK=bounds.
+/// A buffer parameter to read and write; Buff<const T> to read only. The index is any integer; an element
+/// outside of the buffer is undefined in value, and an error with VOLLEY_CHECK=bounds.
 template <class T>
 class Buff {
 public:

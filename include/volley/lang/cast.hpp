@@ -12,14 +12,14 @@ struct CastResult {
 };
 // cast<float>(v) of a vector or matrix converts its components.
 template <Scalar T, class From>
-    requires(Numeric<From> && !is_complex<From>)
-struct CastResult<T, From> {
+requires(Numeric<From> && !is_complex<From>) struct CastResult<T, From> {
     using type = typename Type<From>::template with<T>;
 };
 
 template <class T, class From>
 consteval void need_castable() {
-    static_assert(Numeric<T> && Numeric<From>, "volley: cast<T>(v) converts scalars, vectors, matrices and complex numbers");
+    static_assert(Numeric<T> && Numeric<From>,
+                  "volley: cast<T>(v) converts scalars, vectors, matrices and complex numbers");
     static_assert(!(is_complex<From> && !is_complex<T>),
                   "volley: a complex value has two parts: use real(v), imag(v) or abs(v)");
     static_assert(!is_complex<T> || is_complex<From> || Scalar<From>,
@@ -30,8 +30,8 @@ consteval void need_castable() {
 
 }  // namespace lang
 
-/// The value in another type: cast<float>(i), cast<vec<int, 3>>(v), cast<int>(v) for each component of a vector,
-/// cast<complex<float>>(x). Floats to integers truncate and saturate, integers wrap, bool is != 0.
+/// The value in another type: cast<float>(i), cast<vec<int, 3>>(v), cast<int>(v) for each component of a
+/// vector, cast<complex<float>>(x). Floats to integers truncate and saturate, integers wrap, bool is != 0.
 template <class T, class From>
 [[nodiscard]] auto cast(const Value<From>& v, lang::Site at = lang::Site::here()) {
     using Result = typename lang::CastResult<T, From>::type;
@@ -56,7 +56,7 @@ template <class T, class From>
 
 /// c ? a : b, elementwise when c is a vector. Both choices are evaluated.
 template <class C, class A, class B>
-    requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
+requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
 [[nodiscard]] auto select(const C& c, const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using Condition = typename C::volley_type;
     static_assert(lang::is_bool<Condition>, "volley: the first argument of select is a Value<bool>");
@@ -77,9 +77,9 @@ template <class C, class A, class B>
 
 /// Structs and arrays too.
 template <class T>
-    requires(!lang::Numeric<T>)
-[[nodiscard]] Value<T> select(const Value<bool>& c, const Value<T>& a, const Value<T>& b,
-                              lang::Site at = lang::Site::here()) {
+requires(!lang::Numeric<T>)
+    [[nodiscard]] Value<T> select(const Value<bool>& c, const Value<T>& a, const Value<T>& b,
+                                  lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::Select, {lang::ref_of(c), lang::ref_of(a), lang::ref_of(b)}, at));
 }
 

@@ -1,5 +1,5 @@
-// Complex values: + - * / with complex and real operands, and the usual functions. Division scales (Smith's method),
-// so that it neither overflows nor vanishes where the quotient is representable.
+// Complex values: + - * / with complex and real operands, and the usual functions. Division scales (Smith's
+// method), so that it neither overflows nor vanishes where the quotient is representable.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -31,10 +31,11 @@ template <class F>
     return Value<F>(lang::emit(lang::Fn::Norm, {lang::ref_of(z)}, at));
 }
 
-#define VOLLEY_COMPLEX_FUNCTION(name, fn)                                                                       \
-    template <class F>                                                                                          \
-    [[nodiscard]] Value<std::complex<F>> name(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) { \
-        return Value<std::complex<F>>(lang::emit(lang::Fn::fn, {lang::ref_of(z)}, at));                         \
+#define VOLLEY_COMPLEX_FUNCTION(name, fn)                                               \
+    template <class F>                                                                  \
+    [[nodiscard]] Value<std::complex<F>> name(const Value<std::complex<F>>& z,          \
+                                              lang::Site at = lang::Site::here()) {     \
+        return Value<std::complex<F>>(lang::emit(lang::Fn::fn, {lang::ref_of(z)}, at)); \
     }
 VOLLEY_COMPLEX_FUNCTION(conj, Conj)
 VOLLEY_COMPLEX_FUNCTION(exp, Exp)
@@ -44,7 +45,7 @@ VOLLEY_COMPLEX_FUNCTION(sqrt, Sqrt)
 
 /// z to the power w, either of them complex; the principal value.
 template <class A, class B>
-    requires lang::Arguments<A, B> && lang::is_complex<lang::common_t<A, B>>
+requires lang::Arguments<A, B> && lang::is_complex<lang::common_t<A, B>>
 [[nodiscard]] auto pow(const A& z, const B& w, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     return Value<T>(lang::emit(lang::Fn::Pow, {lang::argument<T>(z, at), lang::argument<T>(w, at)}, at));
@@ -52,7 +53,7 @@ template <class A, class B>
 
 /// (re, im); numbers adopt the type of the other part.
 template <class R, class I>
-    requires lang::Arguments<R, I>
+requires lang::Arguments<R, I>
 [[nodiscard]] auto make_complex(const R& re, const I& im, lang::Site at = lang::Site::here()) {
     using F = lang::common_t<R, I>;
     return lang::Maker<std::complex<F>>::make(at, re, im);
@@ -60,7 +61,7 @@ template <class R, class I>
 
 /// From radius and angle.
 template <class R, class A>
-    requires lang::Arguments<R, A>
+requires lang::Arguments<R, A>
 [[nodiscard]] auto polar(const R& radius, const A& angle, lang::Site at = lang::Site::here()) {
     using F = lang::common_t<R, A>;
     return Value<std::complex<F>>(
@@ -69,28 +70,28 @@ template <class R, class A>
 
 /// cos(angle) + i sin(angle), on the unit circle.
 template <class F>
-    requires lang::Scalar<F>
+requires lang::Scalar<F>
 [[nodiscard]] Value<std::complex<F>> cis(const Value<F>& angle, lang::Site at = lang::Site::here()) {
     static_assert(lang::is_float<F>, "volley: cis takes a float");
     return Value<std::complex<F>>(lang::emit(lang::Fn::Cis, {lang::ref_of(angle)}, at));
 }
 template <class F>
-    requires lang::Scalar<F>
+requires lang::Scalar<F>
 [[nodiscard]] Value<std::complex<F>> from_euler(const Value<F>& angle, lang::Site at = lang::Site::here()) {
     return cis(angle, at);
 }
 
 // A real Value beside a complex constant of the host: x * std::complex<float>(0, 1).
-#define VOLLEY_COMPLEX_CONSTANT(op, node)                                                                         \
-    template <class F>                                                                                            \
-    [[nodiscard]] Value<std::complex<F>> operator op(const Value<F>& a, const std::complex<F>& b) {               \
-        return Value<std::complex<F>>(                                                                            \
-            lang::emit(ir::Op::node, {lang::ref_of(a), lang::constant(dtype_of<std::complex<F>>(), &b, {})}));    \
-    }                                                                                                             \
-    template <class F>                                                                                            \
-    [[nodiscard]] Value<std::complex<F>> operator op(const std::complex<F>& a, const Value<F>& b) {               \
-        return Value<std::complex<F>>(                                                                            \
-            lang::emit(ir::Op::node, {lang::constant(dtype_of<std::complex<F>>(), &a, {}), lang::ref_of(b)}));    \
+#define VOLLEY_COMPLEX_CONSTANT(op, node)                                                           \
+    template <class F>                                                                              \
+    [[nodiscard]] Value<std::complex<F>> operator op(const Value<F>& a, const std::complex<F>& b) { \
+        return Value<std::complex<F>>(lang::emit(                                                   \
+            ir::Op::node, {lang::ref_of(a), lang::constant(dtype_of<std::complex<F>>(), &b, {})})); \
+    }                                                                                               \
+    template <class F>                                                                              \
+    [[nodiscard]] Value<std::complex<F>> operator op(const std::complex<F>& a, const Value<F>& b) { \
+        return Value<std::complex<F>>(lang::emit(                                                   \
+            ir::Op::node, {lang::constant(dtype_of<std::complex<F>>(), &a, {}), lang::ref_of(b)})); \
     }
 VOLLEY_COMPLEX_CONSTANT(+, Add)
 VOLLEY_COMPLEX_CONSTANT(-, Sub)

@@ -5,8 +5,8 @@
 //     $while (x > eps) { ... }       // the condition is evaluated before each round
 //     $break;  $continue;  $return;
 //
-// Each body is run once by the host, while it is traced, and so is each condition. A host `break`, `continue` or
-// `return` out of a body would leave it half traced: the trace then ends with a TraceError that says so.
+// Each body is run once by the host, while it is traced, and so is each condition. A host `break`, `continue`
+// or `return` out of a body would leave it half traced: the trace then ends with a TraceError that says so.
 // VOLLEY_IF and kin are the same, for code that forbids `$`.
 #pragma once
 
@@ -23,14 +23,14 @@ struct Condition {
     Condition(const Value<bool>& c, Site at) : ref(read(ref_of(c), at)) {}
     Condition(bool c, Site at) : ref(number(ScalarType::Bool, std::uint64_t{c}, at)), always(c) {}
     template <class X>
-        requires(!std::same_as<X, bool> && !std::derived_from<X, Value<bool>>)
-    Condition(const X&, Site) {
-        static_assert(never<X>, "volley: the condition of $if and $while is a Value<bool>: compare it, as in x != 0");
+    requires(!std::same_as<X, bool> && !std::derived_from<X, Value<bool>>) Condition(const X&, Site) {
+        static_assert(never<X>,
+                      "volley: the condition of $if and $while is a Value<bool>: compare it, as in x != 0");
     }
 };
 
-/// Closes what a body opened, however the body is left. Leaving early, by an exception or a host jump, is noted in
-/// the trace, which cannot succeed then; nothing is thrown from here.
+/// Closes what a body opened, however the body is left. Leaving early, by an exception or a host jump, is
+/// noted in the trace, which cannot succeed then; nothing is thrown from here.
 class VOLLEY_API Scope {
 public:
     Scope(const Scope&) = delete;
@@ -76,7 +76,8 @@ private:
 
 class VOLLEY_API ForLoop : private Scope {
 public:
-    ForLoop(Ref begin, Ref end, Ref step, Site at) noexcept : Scope(at, "$for"), begin_(begin), end_(end), step_(step) {}
+    ForLoop(Ref begin, Ref end, Ref step, Site at) noexcept
+        : Scope(at, "$for"), begin_(begin), end_(end), step_(step) {}
     Ref open();
     void close();
 
@@ -122,7 +123,8 @@ struct LoopType<X...> {
 template <class A, class B, class S>
 [[nodiscard]] auto loop(Site at, const A& begin, const B& end, const S& step) {
     using T = typename LoopType<A, B>::type;
-    static_assert(is_whole<T> && Scalar<T>, "volley: the bounds and the step of $for are integers of one type");
+    static_assert(is_whole<T> && Scalar<T>,
+                  "volley: the bounds and the step of $for are integers of one type");
     // Braces, as they evaluate from left to right.
     return Range<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
 }
@@ -137,19 +139,20 @@ template <class A, class B>
 #define VOLLEY_JOIN(a, b) VOLLEY_JOIN_(a, b)
 #define VOLLEY_JOIN_(a, b) a##b
 
-// The loop runs twice, so that both branches of the host's own if-else are traced; being one statement with the
-// else inside of it, it nests like a plain if.
+// The loop runs twice, so that both branches of the host's own if-else are traced; being one statement with
+// the else inside of it, it nests like a plain if.
 #define VOLLEY_IF(...) VOLLEY_IF_(VOLLEY_JOIN(volley_if_, __COUNTER__), __VA_ARGS__)
-#define VOLLEY_IF_(guard, ...)                                                                             \
-    for (::volley::lang::If guard(::volley::lang::Condition(__VA_ARGS__, VOLLEY_SITE), VOLLEY_SITE); guard.next();) \
+#define VOLLEY_IF_(guard, ...)                                                                       \
+    for (::volley::lang::If guard(::volley::lang::Condition(__VA_ARGS__, VOLLEY_SITE), VOLLEY_SITE); \
+         guard.next();)                                                                              \
         if (guard.then())
 #define VOLLEY_ELSE else
-#define VOLLEY_ELIF(...) else VOLLEY_IF(__VA_ARGS__)
+#define VOLLEY_ELIF(...) else VOLLEY_IF (__VA_ARGS__)
 
 #define VOLLEY_WHILE(...) VOLLEY_WHILE_(VOLLEY_JOIN(volley_while_, __COUNTER__), __VA_ARGS__)
-#define VOLLEY_WHILE_(guard, ...)                                                                 \
-    for (::volley::lang::While guard(VOLLEY_SITE); guard.next();)                                 \
-        if (guard.check(::volley::lang::Condition(__VA_ARGS__, VOLLEY_SITE)); false) {            \
+#define VOLLEY_WHILE_(guard, ...)                                                      \
+    for (::volley::lang::While guard(VOLLEY_SITE); guard.next();)                      \
+        if (guard.check(::volley::lang::Condition(__VA_ARGS__, VOLLEY_SITE)); false) { \
         } else
 
 #define VOLLEY_FOR(index, ...) \

@@ -1,6 +1,6 @@
-// Element<T>: what `data[i]` gives. It holds the value that was there when the expression was written, and the
-// place: assigning to the expression itself stores, assigning to a name for it does not compile, as the name
-// stands for the old value.
+// Element<T>: what `data[i]` gives. It holds the value that was there when the expression was written, and
+// the place: assigning to the expression itself stores, assigning to a name for it does not compile, as the
+// name stands for the old value.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -8,10 +8,12 @@
 namespace volley {
 
 // Each compound operator for the places that can be assigned to.
-#define VOLLEY_COMPOUND_OPERATORS(X)                                                                       \
-    X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number)        \
-    X(%=, Rem, need_whole) X(&=, And, need_bits) X(|=, Or, need_bits) X(^=, Xor, need_bits)                \
+// clang-format off
+#define VOLLEY_COMPOUND_OPERATORS(X)                                                                \
+    X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number) \
+    X(%=, Rem, need_whole) X(&=, And, need_bits) X(|=, Or, need_bits) X(^=, Xor, need_bits)         \
     X(<<=, Shl, need_whole) X(>>=, Shr, need_whole)
+// clang-format on
 
 namespace lang {
 
@@ -21,17 +23,19 @@ struct CompoundOperand {
     using type = In<T>;
 };
 template <class U, int C, int R, ir::Op op>
-    requires(op == ir::Op::Mul || op == ir::Op::Div)
-struct CompoundOperand<mat<U, C, R>, op> {
+requires(op == ir::Op::Mul || op == ir::Op::Div) struct CompoundOperand<mat<U, C, R>, op> {
     using type = Only<U>;
 };
 
 }  // namespace lang
 
-#define VOLLEY_NAMED_ELEMENT                                                                                      \
-    "volley: assigning to a named element, which holds the value that was read: assign to the expression itself " \
+#define VOLLEY_NAMED_ELEMENT                                                                               \
+    "volley: assigning to a named element, which holds the value that was read: assign to the expression " \
+    "itself "                                                                                              \
     "(data[i] = x), or declare a Var<T> for a copy that changes"
 
+// NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
+// conversions from numbers are what makes the language read well, and assigning records a store
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
 
@@ -43,32 +47,30 @@ public:
     explicit Element(lang::Ref ref) : Base(ref) {}
     Element(const Element& other) : Base(lang::ref_of(other)) {}
 
-    // NOLINTBEGIN(misc-unconventional-assign-operator): what was stored, as the place may change again
     Value<T> operator=(lang::In<T> value) && { return put(value.ref); }
     Value<T> operator=(const Element& other) && { return put(lang::read(lang::ref_of(other))); }
     void operator=(lang::In<T>) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
     void operator=(const Element&) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
-    // NOLINTEND(misc-unconventional-assign-operator)
 
-#define VOLLEY_ELEMENT_COMPOUND(op, node, need)                                                         \
-    Value<T> operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) && {                  \
-        lang::need<T>();                                                                                \
-        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));                             \
-    }                                                                                                   \
-    void operator op(typename lang::CompoundOperand<T, ir::Op::node>::type) & {                         \
-        static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT);                                            \
+#define VOLLEY_ELEMENT_COMPOUND(op, node, need)                                       \
+    Value<T> operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b)&& { \
+        lang::need<T>();                                                              \
+        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));           \
+    }                                                                                 \
+    void operator op(typename lang::CompoundOperand<T, ir::Op::node>::type)& {        \
+        static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT);                          \
     }
     VOLLEY_COMPOUND_OPERATORS(VOLLEY_ELEMENT_COMPOUND)
 #undef VOLLEY_ELEMENT_COMPOUND
 
     /// A part of the element: a place again while the expression is not named, else a part of the value read.
     template <class P = T>
-        requires lang::Indexable<P>
+    requires lang::Indexable<P>
     [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) && {
         return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
     }
     template <class P = T>
-        requires lang::Indexable<P>
+    requires lang::Indexable<P>
     [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const& {
         return Value<lang::part_t<P>>(lang::extract(lang::read(lang::ref_of(*this)), i.ref));
     }
@@ -100,20 +102,27 @@ public:
 #undef VOLLEY_READ_ONLY_COMPOUND
 
     template <class P = T>
-        requires lang::Indexable<P>
-    [[nodiscard]] ReadOnlyElement<lang::part_t<P>> operator[](lang::Index i) const {
+    requires lang::Indexable<P>
+    [[nodiscard]] ReadOnlyElement<lang::part_t<P>> operator[](lang::Index i) && {
         return ReadOnlyElement<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
+    }
+    template <class P = T>
+    requires lang::Indexable<P>
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const& {
+        return Value<lang::part_t<P>>(lang::extract(lang::read(lang::ref_of(*this)), i.ref));
     }
 
 private:
     template <class X = T>
     static void read_only() {
-        static_assert(lang::never<X>, "volley: this buffer is read-only: declare the parameter as Buff<T> instead "
-                                      "of Buff<const T>");
+        static_assert(lang::never<X>,
+                      "volley: this buffer is read-only: declare the parameter as Buff<T> instead "
+                      "of Buff<const T>");
     }
 };
 
 #pragma GCC diagnostic pop
+// NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
 
 #undef VOLLEY_NAMED_ELEMENT
 

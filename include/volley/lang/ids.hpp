@@ -5,13 +5,13 @@
 
 namespace volley {
 
-#define VOLLEY_ID3(name, node)                                                          \
-    [[nodiscard]] inline Value<vec<u32, 3>> name(lang::Site at = lang::Site::here()) {  \
-        return Value<vec<u32, 3>>(lang::emit(ir::Op::node, {}, at));                    \
+#define VOLLEY_ID3(name, node)                                                         \
+    [[nodiscard]] inline Value<vec<u32, 3>> name(lang::Site at = lang::Site::here()) { \
+        return Value<vec<u32, 3>>(lang::emit(ir::Op::node, {}, at));                   \
     }
-#define VOLLEY_ID(name, node)                                                           \
-    [[nodiscard]] inline Value<u32> name(lang::Site at = lang::Site::here()) {          \
-        return Value<u32>(lang::emit(ir::Op::node, {}, at));                            \
+#define VOLLEY_ID(name, node)                                                  \
+    [[nodiscard]] inline Value<u32> name(lang::Site at = lang::Site::here()) { \
+        return Value<u32>(lang::emit(ir::Op::node, {}, at));                   \
     }
 
 VOLLEY_ID3(global_id, GlobalId)      ///< group_id * local_size + local_id
@@ -40,9 +40,11 @@ VOLLEY_ID(subgroup_invocation, SubgroupLane)
 #undef VOLLEY_ID
 #undef VOLLEY_ID3
 
-/// Waits for all invocations of the workgroup and orders their accesses. Only where control flow is uniform in the
-/// workgroup.
-inline void barrier(lang::Site at = lang::Site::here()) { lang::sync(ir::Op::Barrier, ir::FenceScope::All, at); }
+/// Waits for all invocations of the workgroup and orders their accesses. Only where control flow is uniform
+/// in the workgroup.
+inline void barrier(lang::Site at = lang::Site::here()) {
+    lang::sync(ir::Op::Barrier, ir::FenceScope::All, at);
+}
 
 /// Orders this invocation's accesses; does not wait.
 inline void memory_barrier(lang::Site at = lang::Site::here()) {

@@ -1,5 +1,5 @@
-// Linear indices and indices by dimension, row-major (the last dimension is fastest), with extents known on the host
-// or only in the kernel.
+// Linear indices and indices by dimension, row-major (the last dimension is fastest), with extents known on
+// the host or only in the kernel.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -20,8 +20,8 @@ template <class T, std::size_t... k>
 
 /// The indices of element i of an array with these extents: `auto [y, x] = unravel_index(i, height, width);`
 template <class T, class... E>
-    requires(lang::Argument<E> && ...)
-[[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, const E&... extents) {
+requires(lang::Argument<E>&&...)
+    [[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, const E&... extents) {
     static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: unravel_index takes an integer");
     const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
     lang::Ref indices[sizeof...(E)];
@@ -41,10 +41,11 @@ template <class T, class E, std::size_t N>
     return lang::values_of<T>(indices, std::make_index_sequence<N>{});
 }
 
-/// The linear index of element `index` of an array with these extents: ravel_index(std::array{y, x}, height, width).
+/// The linear index of element `index` of an array with these extents: ravel_index(std::array{y, x}, height,
+/// width).
 template <class I, std::size_t N, class... E>
-    requires(lang::Expr<I> && sizeof...(E) == N && (lang::Argument<E> && ...))
-[[nodiscard]] auto ravel_index(const std::array<I, N>& index, const E&... extents) {
+requires(lang::Expr<I> && sizeof...(E) == N && (lang::Argument<E> && ...))
+    [[nodiscard]] auto ravel_index(const std::array<I, N>& index, const E&... extents) {
     using T = typename I::volley_type;
     static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: ravel_index takes integers");
     const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
@@ -54,7 +55,7 @@ template <class I, std::size_t N, class... E>
 }
 
 template <class I, class E, std::size_t N>
-    requires lang::Expr<I>
+requires lang::Expr<I>
 [[nodiscard]] auto ravel_index(const std::array<I, N>& index, const std::array<E, N>& extents,
                                lang::Site at = lang::Site::here()) {
     using T = typename I::volley_type;

@@ -1,6 +1,6 @@
-// The mathematical functions. All are elementwise on vectors; scalars and host numbers beside a vector widen. The
-// accuracy of each is in docs/ir.md. They are overloads for Values only: on the host's own numbers the names mean
-// what they mean in the standard library.
+// The mathematical functions. All are elementwise on vectors; scalars and host numbers beside a vector widen.
+// The accuracy of each is in docs/ir.md. They are overloads for Values only: on the host's own numbers the
+// names mean what they mean in the standard library.
 #pragma once
 
 #include <volley/lang/operators.hpp>
@@ -13,48 +13,52 @@ namespace lang {
 
 template <class T>
 consteval void need_float() {
-    static_assert(Elementwise<T> && is_float<T>, "volley: this function takes floats: convert with cast<float>(v)");
+    static_assert(Elementwise<T> && is_float<T>,
+                  "volley: this function takes floats: convert with cast<float>(v)");
 }
 template <class T>
 consteval void need_real() {
-    static_assert(Elementwise<T> && !is_bool<T>, "volley: this function takes integers and floats, scalars or vectors");
+    static_assert(Elementwise<T> && !is_bool<T>,
+                  "volley: this function takes integers and floats, scalars or vectors");
 }
 template <class T>
 consteval void need_integer() {
-    static_assert(Elementwise<T> && is_whole<T>, "volley: this function takes integers: use bit_cast<T>(v) for a float's bits");
+    static_assert(Elementwise<T> && is_whole<T>,
+                  "volley: this function takes integers: use bit_cast<T>(v) for a float's bits");
 }
 
 }  // namespace lang
 
-#define VOLLEY_UNARY(name, record, need)                                                        \
-    template <class T>                                                                          \
-    [[nodiscard]] Value<T> name(const Value<T>& x, lang::Site at = lang::Site::here()) {        \
-        lang::need<T>();                                                                        \
-        return Value<T>(lang::emit(record, {lang::ref_of(x)}, at));                                        \
+#define VOLLEY_UNARY(name, record, need)                                                 \
+    template <class T>                                                                   \
+    [[nodiscard]] Value<T> name(const Value<T>& x, lang::Site at = lang::Site::here()) { \
+        lang::need<T>();                                                                 \
+        return Value<T>(lang::emit(record, {lang::ref_of(x)}, at));                      \
     }
-#define VOLLEY_CLASSIFY(name, record)                                                                      \
-    template <class T>                                                                                     \
-    [[nodiscard]] Value<lang::boolean_t<T>> name(const Value<T>& x, lang::Site at = lang::Site::here()) {  \
-        lang::need_float<T>();                                                                             \
-        return Value<lang::boolean_t<T>>(lang::emit(record, {lang::ref_of(x)}, at));                                  \
+#define VOLLEY_CLASSIFY(name, record)                                                                     \
+    template <class T>                                                                                    \
+    [[nodiscard]] Value<lang::boolean_t<T>> name(const Value<T>& x, lang::Site at = lang::Site::here()) { \
+        lang::need_float<T>();                                                                            \
+        return Value<lang::boolean_t<T>>(lang::emit(record, {lang::ref_of(x)}, at));                      \
     }
-#define VOLLEY_BINARY(name, record, need)                                                                      \
-    template <class A, class B>                                                                                \
-        requires lang::Arguments<A, B>                                                                         \
-    [[nodiscard]] Value<lang::common_t<A, B>> name(const A& a, const B& b, lang::Site at = lang::Site::here()) { \
-        using T = lang::common_t<A, B>;                                                                        \
-        lang::need<T>();                                                                                       \
-        return Value<T>(lang::emit(record, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));                    \
+#define VOLLEY_BINARY(name, record, need)                                                              \
+    template <class A, class B>                                                                        \
+    requires lang::Arguments<A, B>                                                                     \
+    [[nodiscard]] Value<lang::common_t<A, B>> name(const A& a, const B& b,                             \
+                                                   lang::Site at = lang::Site::here()) {               \
+        using T = lang::common_t<A, B>;                                                                \
+        lang::need<T>();                                                                               \
+        return Value<T>(lang::emit(record, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at)); \
     }
-#define VOLLEY_TERNARY(name, record, need)                                                                   \
-    template <class A, class B, class C>                                                                     \
-        requires lang::Arguments<A, B, C>                                                                    \
-    [[nodiscard]] Value<lang::common_t<A, B, C>> name(const A& a, const B& b, const C& c,                    \
-                                                      lang::Site at = lang::Site::here()) {                  \
-        using T = lang::common_t<A, B, C>;                                                                   \
-        lang::need<T>();                                                                                     \
-        return Value<T>(lang::emit(                                                                          \
-            record, {lang::argument<T>(a, at), lang::argument<T>(b, at), lang::argument<T>(c, at)}, at));    \
+#define VOLLEY_TERNARY(name, record, need)                                                                \
+    template <class A, class B, class C>                                                                  \
+    requires lang::Arguments<A, B, C>                                                                     \
+    [[nodiscard]] Value<lang::common_t<A, B, C>> name(const A& a, const B& b, const C& c,                 \
+                                                      lang::Site at = lang::Site::here()) {               \
+        using T = lang::common_t<A, B, C>;                                                                \
+        lang::need<T>();                                                                                  \
+        return Value<T>(lang::emit(                                                                       \
+            record, {lang::argument<T>(a, at), lang::argument<T>(b, at), lang::argument<T>(c, at)}, at)); \
     }
 
 VOLLEY_UNARY(abs, ir::Op::Abs, need_real)
@@ -62,9 +66,9 @@ VOLLEY_UNARY(sign, ir::Op::Sign, need_real)
 VOLLEY_UNARY(floor, ir::Op::Floor, need_float)
 VOLLEY_UNARY(ceil, ir::Op::Ceil, need_float)
 VOLLEY_UNARY(trunc, ir::Op::Trunc, need_float)
-VOLLEY_UNARY(round, ir::Op::Round, need_float)            // halves away from zero
-VOLLEY_UNARY(round_even, ir::Op::RoundEven, need_float)   // halves to even
-VOLLEY_UNARY(fract, lang::Fn::Fract, need_float)            // x - floor(x)
+VOLLEY_UNARY(round, ir::Op::Round, need_float)           // halves away from zero
+VOLLEY_UNARY(round_even, ir::Op::RoundEven, need_float)  // halves to even
+VOLLEY_UNARY(fract, lang::Fn::Fract, need_float)         // x - floor(x)
 VOLLEY_UNARY(sqrt, ir::Op::Sqrt, need_float)
 VOLLEY_UNARY(rsqrt, ir::Op::Rsqrt, need_float)
 VOLLEY_UNARY(inversesqrt, ir::Op::Rsqrt, need_float)
@@ -105,18 +109,18 @@ VOLLEY_BINARY(min, ir::Op::Min, need_real)  // of a NaN and a number the number
 VOLLEY_BINARY(max, ir::Op::Max, need_real)
 VOLLEY_BINARY(atan2, ir::Op::Atan2, need_float)
 VOLLEY_BINARY(hypot, ir::Op::Hypot, need_float)
-VOLLEY_BINARY(fmod, ir::Op::Rem, need_float)        // the sign of the dividend, as C's
-VOLLEY_BINARY(mod, lang::Fn::Mod, need_real)          // x - y * floor(x / y): the sign of the divisor
-VOLLEY_BINARY(step, lang::Fn::Step, need_float)       // step(edge, x): x < edge ? 0 : 1
+VOLLEY_BINARY(fmod, ir::Op::Rem, need_float)     // the sign of the dividend, as C's
+VOLLEY_BINARY(mod, lang::Fn::Mod, need_real)     // x - y * floor(x / y): the sign of the divisor
+VOLLEY_BINARY(step, lang::Fn::Step, need_float)  // step(edge, x): x < edge ? 0 : 1
 
-VOLLEY_TERNARY(fma, ir::Op::Fma, need_real)         // a * b + c, rounded once
-VOLLEY_TERNARY(clamp, lang::Fn::Clamp, need_real)     // clamp(x, low, high) = min(max(x, low), high)
+VOLLEY_TERNARY(fma, ir::Op::Fma, need_real)        // a * b + c, rounded once
+VOLLEY_TERNARY(clamp, lang::Fn::Clamp, need_real)  // clamp(x, low, high) = min(max(x, low), high)
 VOLLEY_TERNARY(clip, lang::Fn::Clamp, need_real)
-VOLLEY_TERNARY(mix, lang::Fn::Mix, need_float)        // mix(a, b, t) = a * (1 - t) + b * t
+VOLLEY_TERNARY(mix, lang::Fn::Mix, need_float)                // mix(a, b, t) = a * (1 - t) + b * t
 VOLLEY_TERNARY(smoothstep, lang::Fn::Smoothstep, need_float)  // smoothstep(low, high, x)
 
 template <class A, class B>
-    requires lang::Arguments<A, B> && lang::Elementwise<lang::common_t<A, B>>
+requires lang::Arguments<A, B> && lang::Elementwise<lang::common_t<A, B>>
 [[nodiscard]] Value<lang::common_t<A, B>> pow(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     lang::need_float<T>();
@@ -137,7 +141,7 @@ struct Modf {
 template <class T>
 [[nodiscard]] Modf<T> modf(const Value<T>& x, lang::Site at = lang::Site::here()) {
     lang::need_float<T>();
-    const Value<T> once = x;
+    const Value<T> once(lang::read(lang::ref_of(x), at));
     return {Value<T>(lang::emit(lang::Fn::ModfFraction, {lang::ref_of(once)}, at)), trunc(once, at)};
 }
 

@@ -6,7 +6,8 @@
 namespace volley {
 
 template <class U, int C, int R>
-[[nodiscard]] Value<mat<U, R, C>> transpose(const Value<mat<U, C, R>>& m, lang::Site at = lang::Site::here()) {
+[[nodiscard]] Value<mat<U, R, C>> transpose(const Value<mat<U, C, R>>& m,
+                                            lang::Site at = lang::Site::here()) {
     return Value<mat<U, R, C>>(lang::emit(lang::Fn::Transpose, {lang::ref_of(m)}, at));
 }
 
@@ -25,7 +26,8 @@ template <class U, int N>
 template <class U, int R, int C>
 [[nodiscard]] Value<mat<U, C, R>> outer_product(const Value<vec<U, R>>& column, const Value<vec<U, C>>& row,
                                                 lang::Site at = lang::Site::here()) {
-    return Value<mat<U, C, R>>(lang::emit(lang::Fn::OuterProduct, {lang::ref_of(column), lang::ref_of(row)}, at));
+    return Value<mat<U, C, R>>(
+        lang::emit(lang::Fn::OuterProduct, {lang::ref_of(column), lang::ref_of(row)}, at));
 }
 
 /// Component by component.

@@ -1,6 +1,6 @@
-// How arguments enter an operation. In<T> and Left<T> accept what may stand where a value of type T is wanted:
-// Values of that type, host numbers, which adopt it, host constants, and scalars beside vectors and complex
-// numbers. As implicit conversions they also learn the user's source line, which operators cannot.
+// How arguments enter an operation. In<T> and Left<T> accept what may stand where a value of type T is
+// wanted: Values of that type, host numbers, which adopt it, host constants, and scalars beside vectors and
+// complex numbers. As implicit conversions they also learn the user's source line, which operators cannot.
 #pragma once
 
 #include <volley/lang/record.hpp>
@@ -34,7 +34,9 @@ private:
 
 /// Value<T> and all that derives from it.
 template <class X>
-concept Expr = std::derived_from<X, Handle> && requires { typename X::volley_type; };
+concept Expr = std::derived_from<X, Handle> && requires {
+    typename X::volley_type;
+};
 
 /// The type that an argument brings with it; void for host numbers, which adopt that of the others.
 template <class X>
@@ -46,8 +48,7 @@ struct Operand<X> {
     using type = typename X::volley_type;
 };
 template <class X>
-    requires(is_vector<X> || is_complex<X> || is_matrix<X>)
-struct Operand<X> {
+requires(is_vector<X> || is_complex<X> || is_matrix<X>) struct Operand<X> {
     using type = X;
 };
 template <class X>
@@ -90,9 +91,10 @@ template <class T, HostNumber N>
                   "volley: a number stands where a bool is needed: compare it, as in x != 0");
     static_assert(!std::same_as<N, bool> || std::same_as<S, bool>,
                   "volley: a bool stands where a number is needed: write 1 or 0, or select(c, a, b)");
-    static_assert(!std::integral<S> || std::integral<N>,
-                  "volley: a floating-point number stands beside an integer value: write an integer, or convert "
-                  "the value with cast<float>(v)");
+    static_assert(
+        !std::integral<S> || std::integral<N>,
+        "volley: a floating-point number stands beside an integer value: write an integer, or convert "
+        "the value with cast<float>(v)");
     if constexpr (!std::integral<N>) {
         return number(scalar_type<S>(), static_cast<double>(n), at);
     } else if constexpr (std::is_signed_v<N>) {
@@ -106,7 +108,7 @@ template <class T, HostNumber N>
 template <class X, class T>
 concept Widens = Expr<X> && Type<T>::rank == 1 && std::same_as<typename X::volley_type, scalar_t<T>>;
 template <class X, class T>
-concept Fits = Expr<X> && (std::same_as<typename X::volley_type, T> || Widens<X, T>);
+concept Fits = Expr<X> &&(std::same_as<typename X::volley_type, T> || Widens<X, T>);
 
 /// The left operand of an operator on T.
 template <class T>
@@ -116,17 +118,15 @@ struct Left {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     Left(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
-        requires Numeric<T>
-    Left(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
-    Left(const T& host, Site at = Site::here())
-        requires(!Scalar<T>)
+    requires Numeric<T> Left(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
+    Left(const T& host, Site at = Site::here()) requires(!Scalar<T>)
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>
     Left(const X& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <Expr X>
-        requires(!Fits<X, T> && Type<typename X::volley_type>::rank < Type<T>::rank)
-    Left(const X&, Site = {}) {
-        static_assert(never<X>, "volley: two values of different types meet here: convert one with cast<T>(v)");
+    requires(!Fits<X, T> && Type<typename X::volley_type>::rank < Type<T>::rank) Left(const X&, Site = {}) {
+        static_assert(never<X>,
+                      "volley: two values of different types meet here: convert one with cast<T>(v)");
     }
     // NOLINTEND(google-explicit-constructor)
 };
@@ -139,17 +139,15 @@ struct In {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     In(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
-        requires Numeric<T>
-    In(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
-    In(const T& host, Site at = Site::here())
-        requires(!Scalar<T>)
+    requires Numeric<T> In(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
+    In(const T& host, Site at = Site::here()) requires(!Scalar<T>)
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>
     In(const X& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <Expr X>
-        requires(!Fits<X, T> && Type<typename X::volley_type>::rank <= Type<T>::rank)
-    In(const X&, Site = {}) {
-        static_assert(never<X>, "volley: two values of different types meet here: convert one with cast<T>(v)");
+    requires(!Fits<X, T> && Type<typename X::volley_type>::rank <= Type<T>::rank) In(const X&, Site = {}) {
+        static_assert(never<X>,
+                      "volley: two values of different types meet here: convert one with cast<T>(v)");
     }
     // NOLINTEND(google-explicit-constructor)
 };
@@ -178,8 +176,9 @@ struct Index {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     template <class I>
     Index(const Value<I>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {
-        static_assert(Scalar<I> && is_whole<I>,
-                      "volley: an index is an integer scalar: take a component (.x) or cast<std::uint32_t>(v)");
+        static_assert(
+            Scalar<I> && is_whole<I>,
+            "volley: an index is an integer scalar: take a component (.x) or cast<std::uint32_t>(v)");
     }
     template <HostNumber N>
     Index(N n, Site at = Site::here()) : ref(make(n, at)) {}

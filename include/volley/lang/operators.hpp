@@ -1,6 +1,6 @@
-// The operators on Values, as hidden friends of Value<T>'s base: found for operands of that type only, so that the
-// compiler looks at few candidates. Each records one operation; what an operator does not take is a compile error
-// that says what to write instead.
+// The operators on Values, as hidden friends of Value<T>'s base: found for operands of that type only, so
+// that the compiler looks at few candidates. Each records one operation; what an operator does not take is a
+// compile error that says what to write instead.
 #pragma once
 
 #include <volley/lang/operand.hpp>
@@ -15,13 +15,15 @@ consteval void need_number() {
 template <class T>
 consteval void need_order() {
     need_number<T>();
-    static_assert(!is_complex<T>, "volley: complex numbers have no order: compare real(z), imag(z) or abs(z)");
+    static_assert(!is_complex<T>,
+                  "volley: complex numbers have no order: compare real(z), imag(z) or abs(z)");
 }
 template <class T>
 consteval void need_whole() {
-    static_assert(is_whole<T> && !is_complex<T>,
-                  "volley: this operator takes integers: use mod(a, b) or fmod(a, b) for floats, bit_cast<T>(v) "
-                  "for their bits");
+    static_assert(
+        is_whole<T> && !is_complex<T>,
+        "volley: this operator takes integers: use mod(a, b) or fmod(a, b) for floats, bit_cast<T>(v) "
+        "for their bits");
 }
 template <class T>
 consteval void need_bits() {
@@ -35,30 +37,30 @@ consteval void need_bool() {
 template <class T>
 consteval void need_any() {}
 
-#define VOLLEY_BINARY_OPERATOR(op, node, need, Result)                    \
-    friend Value<Result> operator op(Left<T> a, In<T> b) {                \
-        need<T>();                                                        \
-        return Value<Result>(emit(ir::Op::node, {a.ref, b.ref}));         \
+#define VOLLEY_BINARY_OPERATOR(op, node, need, Result)            \
+    friend Value<Result> operator op(Left<T> a, In<T> b) {        \
+        need<T>();                                                \
+        return Value<Result>(emit(ir::Op::node, {a.ref, b.ref})); \
     }
-#define VOLLEY_UNARY_OPERATOR(op, node, need)                             \
-    friend Value<T> operator op(Left<T> a) {                              \
-        need<T>();                                                        \
-        return Value<T>(emit(ir::Op::node, {a.ref}));                     \
+#define VOLLEY_UNARY_OPERATOR(op, node, need)         \
+    friend Value<T> operator op(Left<T> a) {          \
+        need<T>();                                    \
+        return Value<T>(emit(ir::Op::node, {a.ref})); \
     }
 
 // Of Values as they are, not as In<T>: the built-in operators, by way of bool, would be as good a match.
-#define VOLLEY_LOGICAL_OPERATOR(op, node)                                 \
-    friend Value<T> operator op(const Value<T>& a, const Value<T>& b) {   \
-        need_bool<T>();                                                   \
-        return Value<T>(emit(ir::Op::node, {ref_of(a), ref_of(b)}));      \
-    }                                                                     \
-    friend Value<T> operator op(const Value<T>& a, bool b) {              \
-        need_bool<T>();                                                   \
-        return a op Value<T>(b, Site{});                                  \
-    }                                                                     \
-    friend Value<T> operator op(bool a, const Value<T>& b) {              \
-        need_bool<T>();                                                   \
-        return Value<T>(a, Site{}) op b;                                  \
+#define VOLLEY_LOGICAL_OPERATOR(op, node)                               \
+    friend Value<T> operator op(const Value<T>& a, const Value<T>& b) { \
+        need_bool<T>();                                                 \
+        return Value<T>(emit(ir::Op::node, {ref_of(a), ref_of(b)}));    \
+    }                                                                   \
+    friend Value<T> operator op(const Value<T>& a, bool b) {            \
+        need_bool<T>();                                                 \
+        return a op Value<T>(b, Site{});                                \
+    }                                                                   \
+    friend Value<T> operator op(bool a, const Value<T>& b) {            \
+        need_bool<T>();                                                 \
+        return Value<T>(a, Site{}) op b;                                \
     }
 
 /// Structs and arrays have none.
@@ -66,8 +68,7 @@ template <class T>
 struct Operators {};
 
 template <class T>
-    requires(Numeric<T> && !is_matrix<T>)
-struct Operators<T> {
+requires(Numeric<T> && !is_matrix<T>) struct Operators<T> {
     VOLLEY_BINARY_OPERATOR(+, Add, need_number, T)
     VOLLEY_BINARY_OPERATOR(-, Sub, need_number, T)
     VOLLEY_BINARY_OPERATOR(*, Mul, need_number, T)
@@ -106,10 +107,8 @@ struct Only {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     Only(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
-        requires Scalar<T>
-    Only(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
-    Only(const T& host, Site at = Site::here())
-        requires(!Scalar<T>)
+    requires Scalar<T> Only(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
+    Only(const T& host, Site at = Site::here()) requires(!Scalar<T>)
         : ref(constant(dtype_of<T>(), &host, at)) {}
     // NOLINTEND(google-explicit-constructor)
 };

@@ -28,8 +28,8 @@ template <class X>
 
 }  // namespace lang
 
-/// Formats the values into the places {} of the format; {{ and }} are braces. Lines of different invocations come in
-/// no order. A wrong number of places is a TraceError.
+/// Formats the values into the places {} of the format; {{ and }} are braces. Lines of different invocations
+/// come in no order. A wrong number of places is a TraceError.
 template <class... X>
 void print(lang::PrintFormat format, const X&... x) {
     const lang::Ref values[sizeof...(X) + 1] = {lang::printed(x, format.at)...};

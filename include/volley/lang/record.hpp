@@ -15,8 +15,8 @@
 
 namespace volley::lang {
 
-/// A place in the user's source. As a default argument, `Site at = Site::here()` is the caller's line. An empty
-/// one means "as before".
+/// A place in the user's source. As a default argument, `Site at = Site::here()` is the caller's line. An
+/// empty one means "as before".
 struct Site {
     const char* file = nullptr;
     unsigned line = 0;
@@ -27,8 +27,8 @@ struct Site {
     }
 };
 
-/// Names a value, a variable or a place in memory of one trace, and a path of parts inside of it that is followed
-/// only when the part is used: `p.position.x` costs nothing by itself.
+/// Names a value, a variable or a place in memory of one trace, and a path of parts inside of it that is
+/// followed only when the part is used: `p.position.x` costs nothing by itself.
 class Ref {
 public:
     enum class Kind : std::uint8_t {
@@ -43,7 +43,8 @@ public:
     constexpr Ref(Kind kind, std::uint32_t node, std::uint32_t trace) noexcept
         : node_(node), trace_(trace), path_(static_cast<std::uint64_t>(kind)) {}
 
-    /// Part `index` (below 64) of what this names. Beyond max_steps the Ref is too deep, and using it an error.
+    /// Part `index` (below 64) of what this names. Beyond max_steps the Ref is too deep, and using it an
+    /// error.
     [[nodiscard]] constexpr Ref part(unsigned index) const noexcept {
         Ref result = *this;
         const unsigned count = steps();
@@ -65,6 +66,7 @@ private:
 };
 
 /// The functions that are made of several operations of the IR.
+// clang-format off
 enum class Fn : std::uint8_t {
     // real numbers, elementwise
     Fract, Mod, ModfFraction, Clamp, Mix, Step, Smoothstep, IsFinite, Radians, Degrees,
@@ -75,6 +77,7 @@ enum class Fn : std::uint8_t {
     // matrices
     MatrixProduct, Transpose, Determinant, Inverse, OuterProduct, MatrixCompMult,
 };
+// clang-format on
 
 /// The value behind a Ref, as a plain SSA Ref: extracts parts, loads variables.
 [[nodiscard]] VOLLEY_API Ref read(Ref ref, Site at = {});
@@ -90,8 +93,8 @@ enum class Fn : std::uint8_t {
 [[nodiscard]] VOLLEY_API Ref constant(DType type, const void* bytes, Site at);
 [[nodiscard]] VOLLEY_API Ref zero(DType type, Site at);
 
-/// One operation of the IR. Scalars are widened to the shape of the widest operand; Mul, Div, Eq, Ne also take
-/// complex numbers, Mul and Div matrices with scalars.
+/// One operation of the IR. Scalars are widened to the shape of the widest operand; Mul, Div, Eq, Ne also
+/// take complex numbers, Mul and Div matrices with scalars.
 VOLLEY_API Ref emit(ir::Op op, std::initializer_list<Ref> operands, Site at = {});
 VOLLEY_API Ref emit(Fn fn, std::initializer_list<Ref> operands, Site at = {});
 
@@ -111,7 +114,8 @@ VOLLEY_API Ref emit(Fn fn, std::initializer_list<Ref> operands, Site at = {});
 [[nodiscard]] VOLLEY_API Ref declare_var(DType type, Site at);
 [[nodiscard]] VOLLEY_API Ref declare_var(DType type, Ref initial, Site at);
 /// An array for the workgroup; extents of 0 end the list.
-[[nodiscard]] VOLLEY_API Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank, Site at);
+[[nodiscard]] VOLLEY_API Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank,
+                                            Site at);
 /// Loads an element of a buffer, shared array, variable or place: gives a Place, or for a Value its part.
 [[nodiscard]] VOLLEY_API Ref element(Ref parent, const Ref* indices, unsigned count);
 /// The same place without a load: for atomics.

@@ -10,6 +10,11 @@
 
 namespace volley {
 
+// NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
+// conversions from numbers are what makes the language read well, and assigning records a store
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+
 /// One step of indexing a shared array: an element once all indices are given.
 template <class T>
 class SharedElement : public Element<T> {
@@ -18,7 +23,7 @@ public:
         : Element<T>(reach(root, rank, &first.ref, 1)), root_(root), rank_(rank), indices_{first.ref} {}
 
     using Element<T>::operator=;
-    Value<T> operator=(const SharedElement& other) && {  // NOLINT(misc-unconventional-assign-operator)
+    Value<T> operator=(const SharedElement& other) && {
         return static_cast<Element<T>&&>(*this) = static_cast<const Element<T>&>(other);
     }
     void operator=(const SharedElement& other) & { static_cast<Element<T>&>(*this) = other; }
@@ -50,8 +55,11 @@ private:
     lang::Ref indices_[3];
 };
 
-/// A shared array of one to three dimensions, their extents fixed when the kernel is traced. With several, indexing
-/// takes all of them: tile[y][x], or tile(y, x), whose parts can be indexed further.
+#pragma GCC diagnostic pop
+// NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
+
+/// A shared array of one to three dimensions, their extents fixed when the kernel is traced. With several,
+/// indexing takes all of them: tile[y][x], or tile(y, x), whose parts can be indexed further.
 template <class T>
 class Shared {
     using Site = lang::Site;
@@ -59,9 +67,12 @@ class Shared {
 public:
     explicit Shared(std::uint64_t n, Site at = Site::here()) : Shared({n, 0, 0}, 1, at) {}
     Shared(std::uint64_t n, std::uint64_t m, Site at = Site::here()) : Shared({n, m, 0}, 2, at) {}
-    Shared(std::uint64_t n, std::uint64_t m, std::uint64_t k, Site at = Site::here()) : Shared({n, m, k}, 3, at) {}
+    Shared(std::uint64_t n, std::uint64_t m, std::uint64_t k, Site at = Site::here())
+        : Shared({n, m, k}, 3, at) {}
 
-    [[nodiscard]] SharedElement<T> operator[](lang::Index i) const { return SharedElement<T>(root_, rank_, i); }
+    [[nodiscard]] SharedElement<T> operator[](lang::Index i) const {
+        return SharedElement<T>(root_, rank_, i);
+    }
 
     template <class... I>
     [[nodiscard]] Element<T> operator()(const I&... i) const {

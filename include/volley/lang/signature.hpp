@@ -70,18 +70,21 @@ template <class C, class R, class... P>
 struct Signature<R (C::*)(P...) const noexcept> : Signature<R(P...)> {};
 
 template <class F>
-concept HasCall = requires { &F::operator(); };
+concept HasCall = requires {
+    &F::operator();
+};
 
 template <class F>
-    requires std::is_class_v<F>
+requires std::is_class_v<F>
 struct Signature<F> : Signature<decltype(&F::operator())> {
     static_assert(HasCall<F>, "volley: a kernel is a lambda, functor or function");
 };
 
 template <class F>
 consteval void need_signature() {
-    static_assert(!std::is_class_v<F> || HasCall<F>,
-                  "volley: a kernel's parameters need types (Buff<float> data, not auto data), and one call operator");
+    static_assert(
+        !std::is_class_v<F> || HasCall<F>,
+        "volley: a kernel's parameters need types (Buff<float> data, not auto data), and one call operator");
 }
 
 template <class F>
@@ -90,7 +93,7 @@ using params_t = typename Signature<std::decay_t<F>>::params;
 // Braces, as they declare the parameters from left to right.
 struct CallKernel {
     template <class F, class... P>
-    CallKernel(F& f, P... p) {
+    explicit CallKernel(F& f, P... p) {
         f(p...);
     }
 };
@@ -100,7 +103,8 @@ void call_kernel(F& f, ParamList<P...>) {
     [[maybe_unused]] const CallKernel call{f, ParamTraits<P>::declare()...};
 }
 
-/// Traces f: declares its parameters and calls it once. `trace_kernel("scale", [](Buff<float> data) { ... })`.
+/// Traces f: declares its parameters and calls it once. `trace_kernel("scale", [](Buff<float> data) { ...
+/// })`.
 template <class F>
 [[nodiscard]] TracedKernel trace_kernel(std::string_view name, F&& f, const TraceOptions& options = {}) {
     need_signature<std::decay_t<F>>();

@@ -1,5 +1,5 @@
-// VOLLEY_STRUCT(Particle, position, velocity, mass): makes a struct a type of kernels, with its members under their
-// own names on Value, Var and Element, in the host's layout.
+// VOLLEY_STRUCT(Particle, position, velocity, mass): makes a struct a type of kernels, with its members under
+// their own names on Value, Var and Element, in the host's layout.
 //
 //     namespace app {
 //     struct Particle { vec3 position; vec3 velocity; float mass; };
@@ -8,7 +8,8 @@
 //     ... data[i].position.x += dt;
 //
 // It stands in the struct's own namespace, after the struct; a nested or templated one is named as from there
-// (Outer::Inner, Pair<float>). Members are scalars, complex, vec, mat, arrays and other such structs, at most 64.
+// (Outer::Inner, Pair<float>). Members are scalars, complex, vec, mat, arrays and other such structs, at
+// most 64.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -43,7 +44,8 @@ struct MemberList {};
 
 template <class Struct, class... Members, class... X>
 [[nodiscard]] Value<Struct> make_struct(MemberList<Struct, Members...>, Site at, const X&... x) {
-    static_assert(sizeof...(X) == sizeof...(Members), "volley: make<Struct>(...) takes one value for each member");
+    static_assert(sizeof...(X) == sizeof...(Members),
+                  "volley: make<Struct>(...) takes one value for each member");
     if constexpr (sizeof...(X) == sizeof...(Members)) {
         const Ref parts[] = {In<Members>(x, at).ref...};
         return Value<Struct>(construct(dtype_of<Struct>(), parts, sizeof...(X), at));
@@ -71,27 +73,28 @@ template <class Struct, class... Members, class... X>
 #define VOLLEY_STRUCT_FIELD(m) \
     {#m, ::volley::dtype_of<::volley::lang::member_t<decltype(volley_self::m)>>(), offsetof(volley_self, m)},
 
-#define VOLLEY_STRUCT(Struct, ...)                                                                             \
-    template <class>                                                                                           \
-    struct volley_reflection;                                                                                  \
-    template <>                                                                                                \
-    struct volley_reflection<Struct> {                                                                         \
-        using volley_self = Struct;                                                                            \
-        static_assert(::std::is_trivially_copyable_v<volley_self> && ::std::is_standard_layout_v<volley_self>, \
-                      "volley: a struct in kernels is trivially copyable and has a standard layout");          \
-        enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                        \
-        static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");               \
-        using volley_list = ::volley::lang::MemberList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>;          \
-        template <template <class> class VolleyFace, class VolleyBase>                                         \
-        struct volley_members : VolleyBase {                                                                          \
-            VOLLEY_EACH(VOLLEY_STRUCT_MEMBER, __VA_ARGS__)                                                     \
-            explicit volley_members(::volley::lang::Ref volley_ref)                                                   \
-                : VolleyBase(volley_ref) VOLLEY_EACH(VOLLEY_STRUCT_INIT, __VA_ARGS__) {}                       \
-        };                                                                                                     \
-        static ::volley::DType volley_dtype() {                                                                        \
-            const ::volley::lang::FieldInfo fields[] = {VOLLEY_EACH(VOLLEY_STRUCT_FIELD, __VA_ARGS__)};        \
-            return ::volley::lang::struct_type(#Struct, fields, volley_count, sizeof(volley_self),             \
-                                               alignof(volley_self));                                          \
-        }                                                                                                      \
-    };                                                                                                         \
+#define VOLLEY_STRUCT(Struct, ...)                                                                           \
+    template <class>                                                                                         \
+    struct volley_reflection;                                                                                \
+    template <>                                                                                              \
+    struct volley_reflection<Struct> {                                                                       \
+        using volley_self = Struct;                                                                          \
+        static_assert(::std::is_trivially_copyable_v<volley_self> &&                                         \
+                          ::std::is_standard_layout_v<volley_self>,                                          \
+                      "volley: a struct in kernels is trivially copyable and has a standard layout");        \
+        enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                      \
+        static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");             \
+        using volley_list = ::volley::lang::MemberList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>; \
+        template <template <class> class VolleyFace, class VolleyBase>                                       \
+        struct volley_members : VolleyBase {                                                                 \
+            VOLLEY_EACH(VOLLEY_STRUCT_MEMBER, __VA_ARGS__)                                                   \
+            explicit volley_members(::volley::lang::Ref volley_ref)                                          \
+                : VolleyBase(volley_ref) VOLLEY_EACH(VOLLEY_STRUCT_INIT, __VA_ARGS__) {}                     \
+        };                                                                                                   \
+        static ::volley::DType volley_dtype() {                                                              \
+            const ::volley::lang::FieldInfo fields[] = {VOLLEY_EACH(VOLLEY_STRUCT_FIELD, __VA_ARGS__)};      \
+            return ::volley::lang::struct_type(#Struct, fields, volley_count, sizeof(volley_self),           \
+                                               alignof(volley_self));                                        \
+        }                                                                                                    \
+    };                                                                                                       \
     [[maybe_unused]] constexpr volley_reflection<Struct> volley_reflect(const Struct*) noexcept { return {}; }

@@ -13,7 +13,8 @@ consteval void need_sum() {
 }
 template <class T>
 consteval void need_fold() {
-    static_assert(Elementwise<T> && !is_bool<T>, "volley: this subgroup operation takes integers, floats and vectors");
+    static_assert(Elementwise<T> && !is_bool<T>,
+                  "volley: this subgroup operation takes integers, floats and vectors");
 }
 template <class T>
 consteval void need_fold_bits() {
@@ -24,15 +25,15 @@ consteval void need_fold_bits() {
 
 // A fold gives all active lanes the combined value; scans combine the lanes up to and with (inclusive), or
 // without (exclusive), the own one.
-#define VOLLEY_SUBGROUP(name, node, need)                                                          \
-    template <class T>                                                                             \
-    [[nodiscard]] Value<T> name(const Value<T>& v, lang::Site at = lang::Site::here()) {           \
-        lang::need<T>();                                                                           \
-        return Value<T>(lang::emit(ir::Op::node, {lang::ref_of(v)}, at));                          \
+#define VOLLEY_SUBGROUP(name, node, need)                                                \
+    template <class T>                                                                   \
+    [[nodiscard]] Value<T> name(const Value<T>& v, lang::Site at = lang::Site::here()) { \
+        lang::need<T>();                                                                 \
+        return Value<T>(lang::emit(ir::Op::node, {lang::ref_of(v)}, at));                \
     }
-#define VOLLEY_SUBGROUP_FOLDS(name, Node, need)                                        \
-    VOLLEY_SUBGROUP(subgroup_##name, Subgroup##Node, need)                             \
-    VOLLEY_SUBGROUP(subgroup_inclusive_##name, SubgroupInclusive##Node, need)          \
+#define VOLLEY_SUBGROUP_FOLDS(name, Node, need)                               \
+    VOLLEY_SUBGROUP(subgroup_##name, Subgroup##Node, need)                    \
+    VOLLEY_SUBGROUP(subgroup_inclusive_##name, SubgroupInclusive##Node, need) \
     VOLLEY_SUBGROUP(subgroup_exclusive_##name, SubgroupExclusive##Node, need)
 VOLLEY_SUBGROUP_FOLDS(add, Add, need_sum)
 VOLLEY_SUBGROUP_FOLDS(mul, Mul, need_fold)
@@ -44,13 +45,16 @@ VOLLEY_SUBGROUP_FOLDS(xor, Xor, need_fold_bits)
 #undef VOLLEY_SUBGROUP_FOLDS
 #undef VOLLEY_SUBGROUP
 
-/// The value of another lane: broadcast takes the same lane everywhere, shuffle any, shuffle_xor the own one ^ mask.
+/// The value of another lane: broadcast takes the same lane everywhere, shuffle any, shuffle_xor the own one
+/// ^ mask.
 template <class T>
-[[nodiscard]] Value<T> subgroup_broadcast(const Value<T>& v, lang::In<u32> lane, lang::Site at = lang::Site::here()) {
+[[nodiscard]] Value<T> subgroup_broadcast(const Value<T>& v, lang::In<u32> lane,
+                                          lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::SubgroupBroadcast, {lang::ref_of(v), lane.ref}, at));
 }
 template <class T>
-[[nodiscard]] Value<T> subgroup_shuffle(const Value<T>& v, lang::In<u32> lane, lang::Site at = lang::Site::here()) {
+[[nodiscard]] Value<T> subgroup_shuffle(const Value<T>& v, lang::In<u32> lane,
+                                        lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::SubgroupShuffle, {lang::ref_of(v), lane.ref}, at));
 }
 template <class T>
@@ -66,7 +70,8 @@ template <class T>
     return Value<bool>(lang::emit(ir::Op::SubgroupAll, {c.ref}, at));
 }
 /// A bit for each lane, the lowest in x.
-[[nodiscard]] inline Value<vec<u32, 4>> subgroup_ballot(lang::In<bool> c, lang::Site at = lang::Site::here()) {
+[[nodiscard]] inline Value<vec<u32, 4>> subgroup_ballot(lang::In<bool> c,
+                                                        lang::Site at = lang::Site::here()) {
     return Value<vec<u32, 4>>(lang::emit(ir::Op::SubgroupBallot, {c.ref}, at));
 }
 /// True in the lowest active lane.

@@ -9,14 +9,16 @@ namespace volley::lang {
 template <class T>
 class ValueBase;
 
-#define VOLLEY_SWIZZLE2(a, ia, b, ib) \
-    Value<vec<U, 2>> a##b(Site at = Site::here()) const { return Value<vec<U, 2>>(swizzle(ref_of(*this), {ia, ib}, at)); }
-#define VOLLEY_SWIZZLE3(a, ia, b, ib, c, ic)                              \
-    Value<vec<U, 3>> a##b##c(Site at = Site::here()) const {              \
+#define VOLLEY_SWIZZLE2(a, ia, b, ib)                                  \
+    Value<vec<U, 2>> a##b(Site at = Site::here()) const {              \
+        return Value<vec<U, 2>>(swizzle(ref_of(*this), {ia, ib}, at)); \
+    }
+#define VOLLEY_SWIZZLE3(a, ia, b, ib, c, ic)                               \
+    Value<vec<U, 3>> a##b##c(Site at = Site::here()) const {               \
         return Value<vec<U, 3>>(swizzle(ref_of(*this), {ia, ib, ic}, at)); \
     }
-#define VOLLEY_SWIZZLE4(a, ia, b, ib, c, ic, d, id)                           \
-    Value<vec<U, 4>> a##b##c##d(Site at = Site::here()) const {               \
+#define VOLLEY_SWIZZLE4(a, ia, b, ib, c, ic, d, id)                            \
+    Value<vec<U, 4>> a##b##c##d(Site at = Site::here()) const {                \
         return Value<vec<U, 4>>(swizzle(ref_of(*this), {ia, ib, ic, id}, at)); \
     }
 
@@ -28,11 +30,13 @@ class ValueBase;
 #define VOLLEY_SWIZZLES_OF_4(a, ia, b, ib) \
     VOLLEY_SWIZZLES_OF_3(a, ia, b, ib) VOLLEY_SWIZZLE3(a, ia, b, ib, w, 3)
 
+// clang-format off
 template <class U>
 class Swizzles2 : public Handle {
 public:
     VOLLEY_SWIZZLES_OF_2(x, 0, x, 0) VOLLEY_SWIZZLES_OF_2(x, 0, y, 1)
     VOLLEY_SWIZZLES_OF_2(y, 1, x, 0) VOLLEY_SWIZZLES_OF_2(y, 1, y, 1)
+
 protected:
     using Handle::Handle;
 };
@@ -43,6 +47,7 @@ public:
     VOLLEY_SWIZZLES_OF_3(x, 0, x, 0) VOLLEY_SWIZZLES_OF_3(x, 0, y, 1) VOLLEY_SWIZZLES_OF_3(x, 0, z, 2)
     VOLLEY_SWIZZLES_OF_3(y, 1, x, 0) VOLLEY_SWIZZLES_OF_3(y, 1, y, 1) VOLLEY_SWIZZLES_OF_3(y, 1, z, 2)
     VOLLEY_SWIZZLES_OF_3(z, 2, x, 0) VOLLEY_SWIZZLES_OF_3(z, 2, y, 1) VOLLEY_SWIZZLES_OF_3(z, 2, z, 2)
+
 protected:
     using Handle::Handle;
 };
@@ -63,9 +68,11 @@ public:
     VOLLEY_SWIZZLE4(z, 2, w, 3, x, 0, y, 1) VOLLEY_SWIZZLE4(y, 1, x, 0, w, 3, z, 2)
     VOLLEY_SWIZZLE4(x, 0, x, 0, x, 0, x, 0) VOLLEY_SWIZZLE4(y, 1, y, 1, y, 1, y, 1)
     VOLLEY_SWIZZLE4(z, 2, z, 2, z, 2, z, 2) VOLLEY_SWIZZLE4(w, 3, w, 3, w, 3, w, 3)
+
 protected:
     using Handle::Handle;
 };
+// clang-format on
 
 #undef VOLLEY_SWIZZLES_OF_4
 #undef VOLLEY_SWIZZLES_OF_3

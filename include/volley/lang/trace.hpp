@@ -41,9 +41,9 @@ private:
     std::shared_ptr<const ir::Function> function_;
 };
 
-/// Runs `body(context)` under a tracer of this thread, and gives what it recorded, verified. Throws TraceError or
-/// IrError for what is not legal in a kernel; another exception out of the body comes as a TraceError with the
-/// original nested inside of it. Whatever happens, the thread traces nothing afterwards.
+/// Runs `body(context)` under a tracer of this thread, and gives what it recorded, verified. Throws
+/// TraceError or IrError for what is not legal in a kernel; another exception out of the body comes as a
+/// TraceError with the original nested inside of it. Whatever happens, the thread traces nothing afterwards.
 [[nodiscard]] VOLLEY_API TracedKernel run_trace(std::string_view name, void (*body)(void*), void* context,
                                                 const TraceOptions& options = {});
 

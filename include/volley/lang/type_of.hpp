@@ -1,4 +1,5 @@
-// From C++ types to run-time types: dtype_of<T>(), and what the templates of the language need to know of a type.
+// From C++ types to run-time types: dtype_of<T>(), and what the templates of the language need to know of a
+// type.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -17,7 +18,8 @@ template <class...>
 inline constexpr bool never = false;
 
 template <class T>
-concept Scalar = std::integral<T> || std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, half>;
+concept Scalar =
+    std::integral<T> || std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, half>;
 
 /// Numbers of the host that stand beside a Value and adopt its type; bool too, beside Value<bool>.
 template <class T>
@@ -25,7 +27,9 @@ concept HostNumber = std::is_arithmetic_v<T> || std::same_as<T, half>;
 
 /// VOLLEY_STRUCT declares volley_reflect beside the struct, in any namespace.
 template <class T>
-concept Reflected = std::is_class_v<T> && requires(const T* p) { volley_reflect(p); };
+concept Reflected = std::is_class_v<T> && requires(const T* p) {
+    volley_reflect(p);
+};
 
 template <class T>
 using Reflection = decltype(volley_reflect(static_cast<const T*>(nullptr)));
@@ -45,12 +49,14 @@ template <Scalar T>
     }
 }
 
-/// What is known of a type. `rank` orders what adopts what: scalars (0) widen to complex numbers and vectors (1).
+/// What is known of a type. `rank` orders what adopts what: scalars (0) widen to complex numbers and vectors
+/// (1).
 template <class T>
 struct Type {
-    static_assert(Reflected<T>,
-                  "volley: this type cannot be used in kernels: use scalars, complex, vec, mat, std::array, or a "
-                  "struct whose members are declared with VOLLEY_STRUCT(Name, members...) in its own namespace");
+    static_assert(
+        Reflected<T>,
+        "volley: this type cannot be used in kernels: use scalars, complex, vec, mat, std::array, or a "
+        "struct whose members are declared with VOLLEY_STRUCT(Name, members...) in its own namespace");
     using scalar = void;
     static constexpr int rank = 3;
     static DType make() { return Reflection<T>::volley_dtype(); }
@@ -136,7 +142,9 @@ concept Numeric = Scalar<T> || is_vector<T> || is_complex<T> || is_matrix<T>;
 template <class T>
 concept Elementwise = Scalar<T> || is_vector<T>;
 template <class T>
-concept Indexable = requires { typename Type<T>::part; };
+concept Indexable = requires {
+    typename Type<T>::part;
+};
 
 template <class T>
 inline constexpr bool is_bool = std::same_as<scalar_t<T>, bool>;
@@ -147,8 +155,8 @@ inline constexpr bool is_whole = std::is_integral_v<scalar_t<T>> && !is_bool<T>;
 
 }  // namespace lang
 
-/// The run-time type of a C++ type: scalars, half, complex, vec, mat, std::array and reflected structs. Interned
-/// once for each type of a program; later calls cost a load.
+/// The run-time type of a C++ type: scalars, half, complex, vec, mat, std::array and reflected structs.
+/// Interned once for each type of a program; later calls cost a load.
 template <class T>
 [[nodiscard]] DType dtype_of() {
     if constexpr (lang::Scalar<T>) {

@@ -1,6 +1,6 @@
-// Value<T>: an immutable value inside a kernel, known only when the kernel runs. Made by operators, functions,
-// loads and constants; `auto y = x * 2 + 1;` gives one. It is a handle of a few words, and it records operations
-// in the kernel that this thread traces: used anywhere else it throws TraceError.
+// Value<T>: an immutable value inside a kernel, known only when the kernel runs. Made by operators,
+// functions, loads and constants; `auto y = x * 2 + 1;` gives one. It is a handle of a few words, and it
+// records operations in the kernel that this thread traces: used anywhere else it throws TraceError.
 #pragma once
 
 #include <volley/lang/operand.hpp>
@@ -21,8 +21,8 @@ protected:
     explicit ValueBase(Ref ref) : HandleOf<T>::type(ref) {}
 };
 
-/// The members by which parts are named: x, y, z, w of vectors and the fields of structs, each a Face<part> (Value,
-/// Var or Element) that knows its path from the whole.
+/// The members by which parts are named: x, y, z, w of vectors and the fields of structs, each a Face<part>
+/// (Value, Var or Element) that knows its path from the whole.
 template <class T>
 struct PartsOf {
     template <template <class> class Face, class Base>
@@ -38,29 +38,35 @@ struct PartsOf<T> {
 template <class U>
 struct PartsOf<vec<U, 2>> {
     template <template <class> class Face, class Base>
-    struct type : Base {
+    struct Members : Base {
         Face<U> x, y;
-        explicit type(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)) {}
+        explicit Members(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)) {}
     };
+    template <template <class> class Face, class Base>
+    using type = Members<Face, Base>;
 };
 
 template <class U>
 struct PartsOf<vec<U, 3>> {
     template <template <class> class Face, class Base>
-    struct type : Base {
+    struct Members : Base {
         Face<U> x, y, z;
-        explicit type(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)), z(ref.part(2)) {}
+        explicit Members(Ref ref) : Base(ref), x(ref.part(0)), y(ref.part(1)), z(ref.part(2)) {}
     };
+    template <template <class> class Face, class Base>
+    using type = Members<Face, Base>;
 };
 
 template <class U>
 struct PartsOf<vec<U, 4>> {
     template <template <class> class Face, class Base>
-    struct type : Base {
+    struct Members : Base {
         Face<U> x, y, z, w;
-        explicit type(Ref ref)
+        explicit Members(Ref ref)
             : Base(ref), x(ref.part(0)), y(ref.part(1)), z(ref.part(2)), w(ref.part(3)) {}
     };
+    template <template <class> class Face, class Base>
+    using type = Members<Face, Base>;
 };
 
 template <class T, template <class> class Face, class Base>
@@ -68,6 +74,8 @@ using Parts = typename PartsOf<T>::template type<Face, Base>;
 
 }  // namespace lang
 
+// NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
+// conversions from numbers are what makes the language read well, and assigning records a store
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
 
@@ -83,22 +91,20 @@ public:
 
     /// A host number; for vectors in all components, for complex numbers the real part.
     template <lang::HostNumber N>
-        requires lang::Numeric<T>
-    Value(N n, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+    requires lang::Numeric<T> Value(N n, lang::Site at = lang::Site::here())
         : Base(widen(lang::host_number<T>(n, at))) {}
 
     /// A constant of the host.
-    Value(const T& host, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
-        requires(!lang::Scalar<T>)
+    Value(const T& host, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
         : Base(lang::constant(dtype_of<T>(), &host, at)) {}
 
     template <lang::Expr X>
-        requires(!std::derived_from<X, Value>)
-    explicit Value(const X& x, lang::Site at = lang::Site::here()) : Base(widen(lang::argument<T>(x, at))) {}
+    requires(!std::derived_from<X, Value>) explicit Value(const X& x, lang::Site at = lang::Site::here())
+        : Base(widen(lang::argument<T>(x, at))) {}
 
     /// Part i of a vector, matrix (a column) or array.
     template <class P = T>
-        requires lang::Indexable<P>
+    requires lang::Indexable<P>
     [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
         return Value<lang::part_t<P>>(lang::extract(lang::ref_of(*this), i.ref));
     }
@@ -114,9 +120,10 @@ public:
     /// There is none: the value is not known while the kernel is traced.
     template <class B = T>
     explicit operator bool() const {
-        static_assert(lang::never<B>,
-                      "volley: this condition is a Value, which is known only when the kernel runs: use $if, $while "
-                      "or select(c, a, b) instead of if, while or ?:");
+        static_assert(
+            lang::never<B>,
+            "volley: this condition is a Value, which is known only when the kernel runs: use $if, $while "
+            "or select(c, a, b) instead of if, while or ?:");
         return false;
     }
 
@@ -131,6 +138,7 @@ private:
 };
 
 #pragma GCC diagnostic pop
+// NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
 
 template <lang::HostNumber N>
 Value(N) -> Value<N>;

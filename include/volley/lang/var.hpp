@@ -1,5 +1,5 @@
-// Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value that it
-// has at that place; copying it makes another variable. `Array<T, N>` is a local array.
+// Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value
+// that it has at that place; copying it makes another variable. `Array<T, N>` is a local array.
 //
 //     Var<float> sum = 0.f;
 //     $for (k, 0u, n) { sum += data[k]; }
@@ -9,6 +9,8 @@
 
 namespace volley {
 
+// NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
+// conversions from numbers are what makes the language read well, and assigning records a store
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
 
@@ -26,21 +28,19 @@ public:
 
     /// Starts with a value, host number or constant.
     template <lang::Argument X>
-        requires(!std::same_as<X, T> || lang::Scalar<T>)
-    Var(const X& initial, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
+    requires(!std::same_as<X, T> || lang::Scalar<T>) Var(const X& initial, lang::Site at = lang::Site::here())
         : Base(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
-    Var(const T& initial, lang::Site at = lang::Site::here())  // NOLINT(google-explicit-constructor)
-        requires(!lang::Scalar<T>)
+    Var(const T& initial, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
         : Base(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
 
     Var& operator=(lang::In<T> value) { return put(value.ref); }
     /// Not of const Var&, to which all that converts to Var would convert too; const ones enter as In<T>.
     Var& operator=(Var& other) { return put(lang::read(lang::ref_of(other))); }
 
-#define VOLLEY_VAR_COMPOUND(op, node, need)                                                   \
-    Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) {               \
-        lang::need<T>();                                                                      \
-        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));                   \
+#define VOLLEY_VAR_COMPOUND(op, node, need)                                     \
+    Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) { \
+        lang::need<T>();                                                        \
+        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));     \
     }
     VOLLEY_COMPOUND_OPERATORS(VOLLEY_VAR_COMPOUND)
 #undef VOLLEY_VAR_COMPOUND
@@ -60,12 +60,12 @@ public:
 
     /// A part of the variable, to read or to assign to.
     template <class P = T>
-        requires lang::Indexable<P>
+    requires lang::Indexable<P>
     [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) {
         return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
     }
     template <class P = T>
-        requires lang::Indexable<P>
+    requires lang::Indexable<P>
     [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
         return Value<lang::part_t<P>>(lang::read(lang::element(lang::ref_of(*this), &i.ref, 1)));
     }
@@ -82,6 +82,7 @@ private:
 };
 
 #pragma GCC diagnostic pop
+// NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
 
 template <lang::HostNumber N>
 Var(N) -> Var<N>;

@@ -16,7 +16,7 @@ inline constexpr int width_of<vec<U, N>> = N;
 
 template <class U, class X>
 [[nodiscard]] Ref component(const X& x, Site at) {
-    if constexpr (width_of<X> > 1) {
+    if constexpr (width_of < X >> 1) {
         return argument<vec<U, width_of<X>>>(x, at);
     } else {
         return argument<U>(x, at);
@@ -29,8 +29,7 @@ struct ComponentOf {
     using type = void;
 };
 template <class X>
-    requires(!std::is_void_v<operand_t<X>>)
-struct ComponentOf<X> {
+requires(!std::is_void_v<operand_t<X>>) struct ComponentOf<X> {
     using type = scalar_t<operand_t<X>>;
 };
 template <class... X>
@@ -38,7 +37,8 @@ struct FirstComponent;
 template <class X, class... Rest>
 struct FirstComponent<X, Rest...> {
     using own = typename ComponentOf<X>::type;
-    using type = typename std::conditional_t<std::is_void_v<own>, FirstComponent<Rest...>, ComponentOf<X>>::type;
+    using type =
+        typename std::conditional_t<std::is_void_v<own>, FirstComponent<Rest...>, ComponentOf<X>>::type;
 };
 template <>
 struct FirstComponent<> {
@@ -47,7 +47,8 @@ struct FirstComponent<> {
 
 template <class T>
 struct Maker {
-    static_assert(Reflected<T>, "volley: make<T>(...) makes vectors, complex numbers, matrices, arrays and structs");
+    static_assert(Reflected<T>,
+                  "volley: make<T>(...) makes vectors, complex numbers, matrices, arrays and structs");
     template <class... X>
     static Value<T> make(Site at, const X&... x) {
         return make_struct(typename Reflection<T>::volley_list{}, at, x...);
@@ -103,7 +104,7 @@ template <class T, class... X>
 
 /// A vector from scalars and vectors; numbers adopt the component type of the values: make_vec(v.xy(), 0, 1).
 template <class... X>
-    requires lang::Arguments<X...>
+requires lang::Arguments<X...>
 [[nodiscard]] auto make_vec(const X&... x) {
     using U = typename lang::FirstComponent<X...>::type;
     constexpr int n = (lang::width_of<X> + ...);
@@ -125,7 +126,7 @@ template <unsigned... picks, class U, int N>
 
 /// The scalar product, added up from x to w.
 template <class A, class B>
-    requires lang::Arguments<A, B>
+requires lang::Arguments<A, B>
 [[nodiscard]] auto dot(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     static_assert(lang::is_vector<T> && !lang::is_bool<T>, "volley: dot takes vectors of numbers");
@@ -134,7 +135,7 @@ template <class A, class B>
 }
 
 template <class A, class B>
-    requires lang::Arguments<A, B>
+requires lang::Arguments<A, B>
 [[nodiscard]] auto cross(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     static_assert(lang::width_of<T> == 3, "volley: cross takes vectors of three components");
@@ -149,7 +150,7 @@ template <class T>
 }
 
 template <class A, class B>
-    requires lang::Arguments<A, B>
+requires lang::Arguments<A, B>
 [[nodiscard]] auto distance(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     static_assert(lang::Elementwise<T> && lang::is_float<T>, "volley: distance takes vectors of floats");
@@ -166,7 +167,7 @@ template <class U, int N>
 
 /// i - 2 * dot(n, i) * n
 template <class A, class B>
-    requires lang::Arguments<A, B>
+requires lang::Arguments<A, B>
 [[nodiscard]] auto reflect(const A& i, const B& n, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
     static_assert(lang::is_vector<T> && lang::is_float<T>, "volley: reflect takes vectors of floats");
@@ -175,29 +176,29 @@ template <class A, class B>
 
 /// Whether any, or all, components of a vector of bool are true.
 template <class T>
-    requires lang::Elementwise<T>
+requires lang::Elementwise<T>
 [[nodiscard]] Value<bool> any(const Value<T>& v, lang::Site at = lang::Site::here()) {
     static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
     return Value<bool>(lang::emit(lang::Fn::Any, {lang::ref_of(v)}, at));
 }
 template <class T>
-    requires lang::Elementwise<T>
+requires lang::Elementwise<T>
 [[nodiscard]] Value<bool> all(const Value<T>& v, lang::Site at = lang::Site::here()) {
     static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
     return Value<bool>(lang::emit(lang::Fn::All, {lang::ref_of(v)}, at));
 }
 
 // A scalar Value beside a vector constant of the host: x * vec3(1, 2, 3).
-#define VOLLEY_VECTOR_CONSTANT(op, node)                                                                    \
-    template <class U, int N>                                                                               \
-    [[nodiscard]] Value<vec<U, N>> operator op(const Value<U>& a, const vec<U, N>& b) {                     \
-        return Value<vec<U, N>>(                                                                            \
-            lang::emit(ir::Op::node, {lang::ref_of(a), lang::constant(dtype_of<vec<U, N>>(), &b, {})}));    \
-    }                                                                                                       \
-    template <class U, int N>                                                                               \
-    [[nodiscard]] Value<vec<U, N>> operator op(const vec<U, N>& a, const Value<U>& b) {                     \
-        return Value<vec<U, N>>(                                                                            \
-            lang::emit(ir::Op::node, {lang::constant(dtype_of<vec<U, N>>(), &a, {}), lang::ref_of(b)}));    \
+#define VOLLEY_VECTOR_CONSTANT(op, node)                                                                 \
+    template <class U, int N>                                                                            \
+    [[nodiscard]] Value<vec<U, N>> operator op(const Value<U>& a, const vec<U, N>& b) {                  \
+        return Value<vec<U, N>>(                                                                         \
+            lang::emit(ir::Op::node, {lang::ref_of(a), lang::constant(dtype_of<vec<U, N>>(), &b, {})})); \
+    }                                                                                                    \
+    template <class U, int N>                                                                            \
+    [[nodiscard]] Value<vec<U, N>> operator op(const vec<U, N>& a, const Value<U>& b) {                  \
+        return Value<vec<U, N>>(                                                                         \
+            lang::emit(ir::Op::node, {lang::constant(dtype_of<vec<U, N>>(), &a, {}), lang::ref_of(b)})); \
     }
 VOLLEY_VECTOR_CONSTANT(+, Add)
 VOLLEY_VECTOR_CONSTANT(-, Sub)

@@ -1,5 +1,6 @@
 // A device as the runtime sees it: memory, programs and queues. Each backend implements this interface, with
-// the same file names: <backend>_device.cpp, <backend>_queue.cpp, <backend>_memory.cpp, <backend>_program.cpp.
+// the same file names: <backend>_device.cpp, <backend>_queue.cpp, <backend>_memory.cpp,
+// <backend>_program.cpp.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -12,7 +13,8 @@
 
 namespace volley::backend {
 
-/// What a context may ask of its devices. Zero means: the environment's setting, else the backend's own choice.
+/// What a context may ask of its devices. Zero means: the environment's setting, else the backend's own
+/// choice.
 struct DeviceOptions {
     unsigned cpu_width = 0;          // lanes of a vector, a power of two up to 64
     unsigned cpu_threads = 0;        // threads that compute, the waiting one included
@@ -26,7 +28,8 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised memory. Throws MemoryError (OutOfMemory) naming the size and the device.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
-    /// `fn` is verified and optimised. Throws CompileError or Unsupported (a feature that the device lacks, with the source line).
+    /// `fn` is verified and optimised. Throws CompileError or Unsupported (a feature that the device lacks,
+    /// with the source line).
     [[nodiscard]] virtual std::unique_ptr<Program> compile(ir::Function fn) = 0;
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
     /// A good workgroup size for a kernel that declares none.

@@ -36,8 +36,8 @@ std::string_view to_string(DeviceType type) noexcept {
 std::string DeviceInfo::id() const { return cat(backend, ":", index); }
 
 std::string DeviceInfo::describe() const {
-    std::string text = cat(id(), "\n  name              ", name, "\n  driver            ", driver, "\n  type              ",
-                           to_string(type), software ? ", software" : "");
+    std::string text = cat(id(), "\n  name              ", name, "\n  driver            ", driver,
+                           "\n  type              ", to_string(type), software ? ", software" : "");
     if (std::any_of(uuid.begin(), uuid.end(), [](std::uint8_t byte) { return byte != 0; })) {
         text += "\n  uuid              ";
         for (const std::uint8_t byte : uuid) text += hex(byte, 2);
@@ -45,8 +45,8 @@ std::string DeviceInfo::describe() const {
     text += cat("\n  memory            ", bytes_text(memory_bytes), host_memory ? ", the host's own" : "");
     text += cat("\n  compute units     ", compute_units);
     text += cat("\n  subgroup          ", subgroup_size, " lanes");
-    text += cat("\n  workgroup         up to ", max_local_size, " (", max_local_dims[0], " x ", max_local_dims[1], " x ",
-                max_local_dims[2], ")");
+    text += cat("\n  workgroup         up to ", max_local_size, " (", max_local_dims[0], " x ",
+                max_local_dims[1], " x ", max_local_dims[2], ")");
     text += cat("\n  shared memory     ", bytes_text(max_shared_bytes));
     text += cat("\n  queues            ", max_queues);
     text += "\n  features         ";
@@ -68,8 +68,8 @@ std::string DeviceInfo::describe() const {
 
 std::ostream& operator<<(std::ostream& out, const DeviceInfo& device) {
     return out << device.id() << "  " << device.name << " (" << device.compute_units
-               << (device.type == DeviceType::Cpu ? " cores, " : " units, ") << device.subgroup_size << " lanes"
-               << (device.software ? ", software" : "") << ")";
+               << (device.type == DeviceType::Cpu ? " cores, " : " units, ") << device.subgroup_size
+               << " lanes" << (device.software ? ", software" : "") << ")";
 }
 
 }  // namespace volley

@@ -5,8 +5,8 @@
 
 namespace volley::backend {
 
-/// Hands a text to the log as an informational message; where such messages go nowhere, writes it to stderr, as
-/// setting VOLLEY_DUMP asks to see it. The caller has checked settings().dump.
+/// Hands a text to the log as an informational message; where such messages go nowhere, writes it to stderr,
+/// as setting VOLLEY_DUMP asks to see it. The caller has checked settings().dump.
 void dump(std::string_view title, std::string_view text);
 
 }  // namespace volley::backend

@@ -6,8 +6,8 @@
 
 namespace volley::backend {
 
-/// One block of a device's memory. Owned by whoever allocated it; freed by its destructor, which must not run before
-/// the device is done with it (the runtime retires memory by timeline points).
+/// One block of a device's memory. Owned by whoever allocated it; freed by its destructor, which must not run
+/// before the device is done with it (the runtime retires memory by timeline points).
 class Memory {
 public:
     virtual ~Memory() = default;

@@ -1,5 +1,5 @@
-// What `print` inside of a kernel becomes on every backend: a line of text, made here from the format string and
-// the operands' bytes, and handed to the program's sink.
+// What `print` inside of a kernel becomes on every backend: a line of text, made here from the format string
+// and the operands' bytes, and handed to the program's sink.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -15,12 +15,13 @@ namespace volley::backend {
 [[nodiscard]] constexpr std::size_t print_slot(std::size_t bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
 /// Puts the operands into the places of the format: `{}` in order, `{{` and `}}` are braces. Vectors print as
-/// (1, 2), matrices as their columns, complex numbers as (re, im), structs as {name: value}. `values` holds the
-/// operands as print_slot() says.
-[[nodiscard]] std::string format_print(std::string_view format, std::span<const DType> types, const void* values);
+/// (1, 2), matrices as their columns, complex numbers as (re, im), structs as {name: value}. `values` holds
+/// the operands as print_slot() says.
+[[nodiscard]] std::string format_print(std::string_view format, std::span<const DType> types,
+                                       const void* values);
 
-/// Hands a line (without its end) to the sink set by set_print_sink, one at a time whichever thread calls. Throws what
-/// the sink throws.
+/// Hands a line (without its end) to the sink set by set_print_sink, one at a time whichever thread calls.
+/// Throws what the sink throws.
 void print_line(std::string_view line);
 
 }  // namespace volley::backend

@@ -7,8 +7,8 @@
 
 namespace volley::backend {
 
-/// Compiled for one device, for every local size: variants for a local size or a grid with partial edges are made when they
-/// are first launched, inside. Thread-safe. Must outlive the launches that use it.
+/// Compiled for one device, for every local size: variants for a local size or a grid with partial edges are
+/// made when they are first launched, inside. Thread-safe. Must outlive the launches that use it.
 class Program {
 public:
     virtual ~Program() = default;

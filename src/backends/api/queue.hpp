@@ -1,5 +1,5 @@
-// An in-order stream of commands to a device. Every call returns at once (a small command may already have run)
-// with the point at which it will be done.
+// An in-order stream of commands to a device. Every call returns at once (a small command may already have
+// run) with the point at which it will be done.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -13,9 +13,9 @@ namespace volley::backend {
 
 /// One argument of a launch, in the order of the kernel's parameters.
 struct Argument {
-    Memory* memory = nullptr;    // buffers: the block,
-    std::uint64_t offset = 0;    //   the first byte in it
-    std::uint64_t elements = 0;  //   and how many elements the kernel may touch
+    Memory* memory = nullptr;     // buffers: the block,
+    std::uint64_t offset = 0;     //   the first byte in it
+    std::uint64_t elements = 0;   //   and how many elements the kernel may touch
     const void* value = nullptr;  // values: the bytes, in the host's layout; copied before launch() returns
 };
 
@@ -30,8 +30,8 @@ class Queue {
 public:
     virtual ~Queue() = default;
 
-    /// Runs a kernel. Throws CompileError when a variant has to be made and cannot. The hot path: no allocation for
-    /// kernels of up to 16 arguments.
+    /// Runs a kernel. Throws CompileError when a variant has to be made and cannot. The hot path: no
+    /// allocation for kernels of up to 16 arguments.
     virtual Point launch(const Launch& launch) = 0;
     /// Host to device; `data` is copied or used before the call returns.
     virtual Point write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) = 0;
@@ -41,8 +41,10 @@ public:
     virtual Point copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
                        std::uint64_t bytes) = 0;
     /// Repeats `pattern` (1 to 64 bytes, or any size that divides `bytes`) over the range.
-    virtual Point fill(Memory& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern) = 0;
-    /// Runs on a thread of the library's when all earlier work is done. An exception becomes the queue's error.
+    virtual Point fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                       std::span<const std::byte> pattern) = 0;
+    /// Runs on a thread of the library's when all earlier work is done. An exception becomes the queue's
+    /// error.
     virtual Point call(std::function<void()> callback) = 0;
     /// Later commands of this queue start only after `point` of another queue's timeline.
     virtual Point wait_for(Timeline& other, Point point) = 0;

@@ -1,5 +1,5 @@
-// The order of a queue's work as a counter: each submission is a point; a point has passed when all work up to and
-// including it is done. The one mechanism for waiting, for reusing memory and for ordering queues.
+// The order of a queue's work as a counter: each submission is a point; a point has passed when all work up
+// to and including it is done. The one mechanism for waiting, for reusing memory and for ordering queues.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ public:
 
     /// The last point that has passed. Never blocks.
     [[nodiscard]] virtual Point completed() const noexcept = 0;
-    /// Blocks until `point` has passed. Rethrows the error of a failed command at or before it (once). A waiting
-    /// thread may help with the work.
+    /// Blocks until `point` has passed. Rethrows the error of a failed command at or before it (once). A
+    /// waiting thread may help with the work.
     virtual void wait(Point point) = 0;
     /// As wait, but gives up: false when the time ran out. Keeps errors for a later wait().
     virtual bool wait_for(Point point, std::chrono::nanoseconds timeout) = 0;

@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_scratch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -40,11 +41,27 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
 }
 
+/// How many invocations a piece has; partial workgroups count as whole.
+double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
+    if (!run.pieces.grouped) {
+        return static_cast<double>(work.end - work.begin) *
+               static_cast<double>(work.row_end - work.row_begin);
+    }
+    double all = 1;
+    double groups = 1;
+    for (int d = 0; d < 3; ++d) {
+        all *= work.global_size[d];
+        groups *= work.group_count[d];
+    }
+    return static_cast<double>(work.end - work.begin) * std::max(all / groups, 1.0);
+}
+
 }  // namespace
 
 void run_kernel(const KernelRun& run, std::uint32_t index) {
     const Pieces& pieces = run.pieces;
-    const bool plain = run.shared_bytes == 0 && run.spill_bytes == 0 && !run.program->prints();
+    const bool plain = run.shared_bytes == 0 && run.spill_bytes == 0 && !run.program->prints() &&
+                       !run.program->wants_measuring();
     if (pieces.count == 1 && plain) {
         run.entry(&run.work);
         return;
@@ -69,14 +86,19 @@ void run_kernel(const KernelRun& run, std::uint32_t index) {
         work.shared = scratch.shared(run.shared_bytes);
         work.spill = scratch.spill(run.spill_bytes);
     }
-    if (!run.program->prints()) {
-        run.entry(&work);
-        return;
-    }
     PrintJob job(*run.program);
-    work.print = &PrintJob::print;
-    work.print_context = &job;
-    run.entry(&work);
+    if (run.program->prints()) {
+        work.print = &PrintJob::print;
+        work.print_context = &job;
+    }
+    if (run.program->wants_measuring()) {
+        const auto start = std::chrono::steady_clock::now();
+        run.entry(&work);
+        const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
+        run.program->measured(time.count() / invocations(work, run));
+    } else {
+        run.entry(&work);
+    }
     job.rethrow();
 }
 

@@ -1,8 +1,10 @@
-// One entry of a CPU queue: a kernel launch, a transfer, a callback or a wait, cut into pieces that threads claim.
+// One entry of a CPU queue: a kernel launch, a transfer, a callback or a wait, cut into pieces that threads
+// claim.
 //
-// Invariant: pieces can be claimed only while the command is the first of its queue (`claim` is zero otherwise), and
-// the other members do not change from then until the last claimed piece is done. So a thread that has claimed a
-// piece may read everything, and one that has not may touch `claim` alone, even if the command was reused meanwhile.
+// Invariant: pieces can be claimed only while the command is the first of its queue (`claim` is zero
+// otherwise), and the other members do not change from then until the last claimed piece is done. So a thread
+// that has claimed a piece may read everything, and one that has not may touch `claim` alone, even if the
+// command was reused meanwhile.
 #pragma once
 
 #include "backends/api/timeline.hpp"
@@ -20,8 +22,8 @@ class CpuProgram;
 
 enum class CommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait };
 
-/// How a launch is cut into pieces. A flat kernel's rows are cut, and where there are too few of them each row into
-/// segments; a grouped kernel's workgroups.
+/// How a launch is cut into pieces. A flat kernel's rows are cut, and where there are too few of them each
+/// row into segments; a grouped kernel's workgroups.
 struct Pieces {
     std::uint32_t count = 1;
     std::uint64_t rows = 1;      // rows, or workgroups, in a piece
@@ -59,7 +61,8 @@ struct Command {
     static constexpr std::uint32_t workers_only = 0x8000'0000u;
     static constexpr std::size_t inline_bytes = 512;  // 16 buffers, or 16 values of 32 bytes
 
-    std::atomic<std::uint32_t> claim{0};  // pieces that are left to claim; with workers_only, by workers alone
+    std::atomic<std::uint32_t> claim{
+        0};  // pieces that are left to claim; with workers_only, by workers alone
     std::atomic<std::uint32_t> finished{0};
 
     CommandKind kind = CommandKind::Launch;
@@ -73,8 +76,9 @@ struct Command {
     backend::Timeline* awaited = nullptr;
     backend::Point awaited_point = 0;
 
-    alignas(64) std::byte bytes[inline_bytes];  // arguments of a launch, a small transfer's data, a fill's pattern
-    std::unique_ptr<std::byte[]> more_bytes;     // where these do not suffice
+    alignas(64)
+        std::byte bytes[inline_bytes];  // arguments of a launch, a small transfer's data, a fill's pattern
+    std::unique_ptr<std::byte[]> more_bytes;  // where these do not suffice
 
     /// Room for that many bytes, kept for the next use.
     [[nodiscard]] std::byte* reserve(std::size_t size);

@@ -11,7 +11,10 @@ namespace volley::backends::cpu {
 
 CpuDevice::CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
                      std::shared_ptr<MemoryBudget> budget)
-    : info_(std::move(info)), target_(std::move(target)), pool_(std::move(pool)), budget_(std::move(budget)) {}
+    : info_(std::move(info)),
+      target_(std::move(target)),
+      pool_(std::move(pool)),
+      budget_(std::move(budget)) {}
 
 std::unique_ptr<backend::Memory> CpuDevice::allocate(std::size_t bytes) {
     return std::make_unique<CpuMemory>(bytes, budget_);
@@ -25,9 +28,11 @@ std::unique_ptr<backend::Queue> CpuDevice::make_queue() { return std::make_uniqu
 
 ir::Dim3 CpuDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;
-    // A flat kernel runs the same whatever this says. Others are compiled for it: powers of two, so that grids of many
-    // sizes share code. Called for each launch: cheap.
-    const auto up_to = [](std::uint32_t size, std::uint32_t limit) { return std::bit_ceil(std::clamp(size, 1u, limit)); };
+    // A flat kernel runs the same whatever this says. Others are compiled for it: powers of two, so that
+    // grids of many sizes share code. Called for each launch: cheap.
+    const auto up_to = [](std::uint32_t size, std::uint32_t limit) {
+        return std::bit_ceil(std::clamp(size, 1u, limit));
+    };
     if (global[1] == 1 && global[2] == 1) return {up_to(global[0], 256), 1, 1};
     return {up_to(global[0], 16), up_to(global[1], 16), 1};
 }

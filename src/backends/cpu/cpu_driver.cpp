@@ -1,5 +1,5 @@
-// Describes the processor, and lends all devices of one thread count the same pool: several contexts do not oversubscribe
-// the machine.
+// Describes the processor, and lends all devices of one thread count the same pool: several contexts do not
+// oversubscribe the machine.
 #include "backends/cpu/cpu_driver.hpp"
 
 #include "backends/cpu/cpu_device.hpp"
@@ -27,7 +27,8 @@ std::string processor_name() {
         for (const std::string_view key : {"model name", "Processor", "cpu model"}) {
             if (!line_text.starts_with(key)) continue;
             const auto colon = line_text.find(':');
-            if (colon != std::string::npos) return std::string(trimmed(std::string_view(line_text).substr(colon + 1)));
+            if (colon != std::string::npos)
+                return std::string(trimmed(std::string_view(line_text).substr(colon + 1)));
         }
     }
 #if defined(__x86_64__)
@@ -44,14 +45,16 @@ unsigned core_count() {
 #if defined(__linux__)
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+    if (::sched_getaffinity(0, sizeof set, &set) == 0)
+        return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
 #endif
     return std::max(std::thread::hardware_concurrency(), 1u);
 }
 
 /// What the machine has, or the control group that the process lives in.
 std::uint64_t memory_size() {
-    auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                 static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     std::ifstream group("/sys/fs/cgroup/memory.max");
     if (std::string text; group >> text) {
         std::uint64_t limit = 0;
@@ -70,7 +73,8 @@ DeviceInfo describe_processor(unsigned threads, unsigned width) {
     info.type = DeviceType::Cpu;
     info.max_local_size = 1024;
     info.max_local_dims = {1024, 1024, 1024};
-    // No hardware bound: half of a common second-level cache, so that a workgroup's memory stays near its core.
+    // No hardware bound: half of a common second-level cache, so that a workgroup's memory stays near its
+    // core.
     info.max_shared_bytes = std::uint64_t{256} << 10;
     info.memory_bytes = memory_size();
     info.subgroup_size = width;
@@ -91,8 +95,10 @@ public:
         return {describe_processor(threads({}), target({}).width)};
     }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index, const backend::DeviceOptions& options) override {
-        if (index != 0) fail(ErrorCode::UnknownDevice, "there is no such device", cat("cpu:", index), "use cpu:0");
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
+                                                        const backend::DeviceOptions& options) override {
+        if (index != 0)
+            fail(ErrorCode::UnknownDevice, "there is no such device", cat("cpu:", index), "use cpu:0");
         const codegen::llvm::Target wanted = target(options);
         const unsigned count = threads(options);
         DeviceInfo info = describe_processor(count, wanted.width);
@@ -125,7 +131,8 @@ private:
     }
 
     std::mutex mutex_;
-    std::map<unsigned, std::weak_ptr<CpuPool>> pools_;  // by number of threads; they end with their last device
+    std::map<unsigned, std::weak_ptr<CpuPool>>
+        pools_;  // by number of threads; they end with their last device
 };
 
 }  // namespace

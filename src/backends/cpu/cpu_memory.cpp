@@ -15,9 +15,12 @@ namespace {
 constexpr std::size_t line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
 
-[[noreturn]] void refuse(std::uint64_t bytes, const MemoryBudget& budget, std::string_view why, std::string_view advice) {
+[[noreturn]] void refuse(std::uint64_t bytes, const MemoryBudget& budget, std::string_view why,
+                         std::string_view advice) {
     fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
          cat("device ", budget.device(), ", ", budget.live(), " bytes in use"), advice);
 }
@@ -29,8 +32,9 @@ void MemoryBudget::take(std::uint64_t bytes) {
     do {
         if (bytes > limit_ || live > limit_ - bytes) {
             refuse(bytes, *this, cat("the limit is ", limit_, " bytes"),
-                   by_user_ ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
-                            : "free buffers or use smaller ones: this is all the memory that the machine has");
+                   by_user_
+                       ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+                       : "free buffers or use smaller ones: this is all the memory that the machine has");
         }
     } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
 }
@@ -41,7 +45,8 @@ std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
     }
     // The size is rounded and the start moved to whole huge pages; what is over on both sides goes back.
     const std::size_t size = round_up(bytes, huge_page);
-    void* start = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* start =
+        ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return nullptr;
     auto* raw = static_cast<std::byte*>(start);
     const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(raw) % huge_page) % huge_page;

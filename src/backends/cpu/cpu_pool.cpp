@@ -1,8 +1,9 @@
-// Waking a sleeping thread costs the waker a system call and the work some 50 us, hence the short spin after work.
-// Spinning pauses and never yields: yielding beside the threads of other libraries takes their time slices.
+// Waking a sleeping thread costs the waker a system call and the work some 50 us, hence the short spin after
+// work. Spinning pauses and never yields: yielding beside the threads of other libraries takes their time
+// slices.
 //
-// No wake-up is lost: a worker is counted in sleeping_ or spinning_ before it looks at epoch_ for the last time,
-// and notify() raises epoch_ before it looks at the counts, all in one total order.
+// No wake-up is lost: a worker is counted in sleeping_ or spinning_ before it looks at epoch_ for the last
+// time, and notify() raises epoch_ before it looks at the counts, all in one total order.
 #include "backends/cpu/cpu_pool.hpp"
 
 #include <algorithm>

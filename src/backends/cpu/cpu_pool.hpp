@@ -1,7 +1,9 @@
-// The threads of the CPU backend. Workers take pieces of work from the sources (queues) that are registered; they
-// stay awake for a short while after work, so that a dispatch soon after costs well under a microsecond, and then sleep.
+// The threads of the CPU backend. Workers take pieces of work from the sources (queues) that are registered;
+// they stay awake for a short while after work, so that a dispatch soon after costs well under a microsecond,
+// and then sleep.
 //
-// Invariant: a source is touched by a worker only under the pool's lock, or while the worker holds a claimed piece.
+// Invariant: a source is touched by a worker only under the pool's lock, or while the worker holds a claimed
+// piece.
 #pragma once
 
 #include <atomic>
@@ -25,8 +27,8 @@ struct Claim {
 /// Whatever has pieces of work to give: a queue.
 class WorkSource {
 public:
-    /// Claims one piece, if there is any. `worker` tells whether the caller may run user code (a pool's worker) or
-    /// only helps while it waits.
+    /// Claims one piece, if there is any. `worker` tells whether the caller may run user code (a pool's
+    /// worker) or only helps while it waits.
     [[nodiscard]] virtual Claim claim(bool worker) noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
     /// Runs a claimed piece, and then whatever more it can claim here, for a while.
@@ -38,8 +40,8 @@ protected:
 
 class CpuPool {
 public:
-    /// `threads` compute: the pool makes one fewer, as the thread that waits computes too. They start with the
-    /// first notify().
+    /// `threads` compute: the pool makes one fewer, as the thread that waits computes too. They start with
+    /// the first notify().
     explicit CpuPool(unsigned threads);
     /// Sources are gone by now. Waits for the threads to end.
     ~CpuPool();

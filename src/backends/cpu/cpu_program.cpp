@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace volley::backends::cpu {
 
@@ -17,11 +18,12 @@ CpuProgram::CpuProgram(ir::Function function, llvm::Target target)
     find_prints();
     args_ = llvm::layout_args(function_);
     flat_ = llvm::is_flat(function_);
-    cost_ = estimate_cost(function_, target_.width);
+    estimate_ = estimate_cost(function_, target_.width);
 }
 
 void CpuProgram::find_prints() {
-    // Compiled code names a print by its format string alone. Two prints of one text but different types get a string each.
+    // Compiled code names a print by its format string alone. Two prints of one text but different types get
+    // a string each.
     ir::for_each_node(function_, function_.body, [&](ir::NodeId id) {
         ir::Node& node = function_[id];
         if (node.op != ir::Op::Print) return;
@@ -70,11 +72,18 @@ const llvm::CompiledKernel& CpuProgram::variant(const llvm::Variant& asked) cons
     return *made_.back()->kernel;
 }
 
+void CpuProgram::measured(double ns_per_invocation) const noexcept {
+    // Threads may overwrite each other's: it is a guess either way.
+    const double before = measured_.load(std::memory_order_relaxed);
+    const double now = before > 0 ? before + (ns_per_invocation - before) / 4 : ns_per_invocation;
+    measured_.store(now, std::memory_order_relaxed);
+}
+
 void CpuProgram::dump(const llvm::Variant& variant) const {
     const DumpSettings& wanted = settings().dump;
     const auto title = [&](std::string_view what) {
-        return cat(what, " of ", function_.name, ", ", target_.width, " lanes, local size ", variant.local[0], "x",
-                   variant.local[1], "x", variant.local[2], variant.full ? ", whole grid" : "");
+        return cat(what, " of ", function_.name, ", ", target_.width, " lanes, local size ", variant.local[0],
+                   "x", variant.local[1], "x", variant.local[2], variant.full ? ", whole grid" : "");
     };
     if (wanted.llvm) backend::dump(title("LLVM IR"), llvm::llvm_ir(function_, variant, target_));
     if (wanted.assembly) backend::dump(title("assembly"), llvm::assembly(function_, variant, target_));
@@ -129,25 +138,30 @@ double weight(const ir::Function& fn, ir::NodeId id) {
     return leaves;
 }
 
-double region_cost(const ir::Function& fn, ir::RegionId region) {
-    constexpr double unknown_trips = 64;
+std::optional<double> known_trips(const ir::Function& fn, ir::NodeId loop) {
+    if (fn[loop].op != ir::Op::For) return std::nullopt;
+    const auto begin = fn.constant_int(fn.arg(loop, 0));
+    const auto end = fn.constant_int(fn.arg(loop, 1));
+    const auto step = fn.constant_int(fn.arg(loop, 2));
+    if (!begin || !end || !step || *step == 0) return std::nullopt;
+    return std::max(0.0,
+                    (static_cast<double>(*end) - static_cast<double>(*begin)) / static_cast<double>(*step));
+}
+
+double region_cost(const ir::Function& fn, ir::RegionId region, bool& certain) {
+    constexpr double unknown_trips = 1024;
     double sum = 0;
     for (const ir::NodeId id : fn.nodes_of(region)) {
         sum += weight(fn, id);
         const ir::Node& node = fn[id];
         double trips = 1;
-        if (node.op == ir::Op::Loop) trips = unknown_trips;
-        if (node.op == ir::Op::For) {
-            const auto begin = fn.constant_int(fn.arg(id, 0));
-            const auto end = fn.constant_int(fn.arg(id, 1));
-            const auto step = fn.constant_int(fn.arg(id, 2));
-            trips = unknown_trips;
-            if (begin && end && step && *step != 0) {
-                trips = std::max(0.0, (static_cast<double>(*end) - static_cast<double>(*begin)) / static_cast<double>(*step));
-            }
+        if (node.op == ir::Op::Loop || node.op == ir::Op::For) {
+            const auto known = known_trips(fn, id);
+            certain = certain && known.has_value();
+            trips = known.value_or(unknown_trips);
         }
         for (const ir::RegionId inner : node.regions) {
-            if (inner != ir::none) sum += trips * region_cost(fn, inner);
+            if (inner != ir::none) sum += trips * region_cost(fn, inner, certain);
         }
     }
     return sum;
@@ -155,10 +169,12 @@ double region_cost(const ir::Function& fn, ir::RegionId region) {
 
 }  // namespace
 
-double estimate_cost(const ir::Function& fn, unsigned width) {
+CostEstimate estimate_cost(const ir::Function& fn, unsigned width) {
     constexpr double ns_per_vector_operation = 0.3;
+    CostEstimate estimate;
     // Vectors of more than 8 lanes are several registers on most processors.
-    return region_cost(fn, fn.body) * ns_per_vector_operation / std::min(width, 8u);
+    estimate.ns = region_cost(fn, fn.body, estimate.certain) * ns_per_vector_operation / std::min(width, 8u);
+    return estimate;
 }
 
 }  // namespace volley::backends::cpu

@@ -1,5 +1,5 @@
-// A kernel on the CPU: its optimised IR, and the machine code of each variant (local size, whole grid or not) that a
-// launch has asked for so far.
+// A kernel on the CPU: its optimised IR, and the machine code of each variant (local size, whole grid or not)
+// that a launch has asked for so far.
 #pragma once
 
 #include "backends/api/program.hpp"
@@ -13,22 +13,36 @@
 
 namespace volley::backends::cpu {
 
+/// Nanoseconds of one invocation, from the operations of the body. Not certain when some loop's length is
+/// known only at run time; such loops count as long.
+struct CostEstimate {
+    double ns = 0;
+    bool certain = true;
+};
+[[nodiscard]] CostEstimate estimate_cost(const ir::Function& fn, unsigned width);
+
 class CpuProgram final : public backend::Program {
 public:
     CpuProgram(ir::Function function, codegen::llvm::Target target);
 
     [[nodiscard]] std::string code(ir::Dim3 local) const override;
 
-    /// The machine code for a variant; compiled at the first request (milliseconds), later a load and a compare. It lives as
-    /// long as the program. Throws CompileError.
+    /// The machine code for a variant; compiled at the first request (milliseconds), later a load and a
+    /// compare. It lives as long as the program. Throws CompileError.
     [[nodiscard]] const codegen::llvm::CompiledKernel& variant(const codegen::llvm::Variant& wanted) const;
 
     [[nodiscard]] bool flat() const noexcept { return flat_; }
     [[nodiscard]] bool prints() const noexcept { return !formats_.empty(); }
     [[nodiscard]] unsigned width() const noexcept { return target_.width; }
     [[nodiscard]] const codegen::llvm::ArgLayout& args() const noexcept { return args_; }
-    /// A guess at what one invocation takes, in nanoseconds: decides which launches are worth other threads.
-    [[nodiscard]] double cost() const noexcept { return cost_; }
+    /// What one invocation takes, in nanoseconds: decides which launches are worth other threads. A guess
+    /// from the operations; where the length of a loop is not known, what was measured lately.
+    [[nodiscard]] double cost() const noexcept {
+        const double measured = measured_.load(std::memory_order_relaxed);
+        return measured > 0 ? measured : estimate_.ns;
+    }
+    [[nodiscard]] bool wants_measuring() const noexcept { return !estimate_.certain; }
+    void measured(double ns_per_invocation) const noexcept;
 
     /// The operand types of the print with that format; empty where there is none.
     [[nodiscard]] std::span<const DType> print_types(std::uint32_t format) const;
@@ -48,7 +62,8 @@ private:
     codegen::llvm::Target target_;
     codegen::llvm::ArgLayout args_;
     bool flat_ = false;
-    double cost_ = 0;
+    CostEstimate estimate_;
+    mutable std::atomic<double> measured_{0};
     std::vector<Format> formats_;
 
     mutable std::atomic<const Made*> last_{nullptr};  // the fast path; points into made_
@@ -56,7 +71,8 @@ private:
     mutable std::vector<std::unique_ptr<Made>> made_;
 };
 
-/// Receives what a piece of a launch prints. Machine code cannot be unwound, so exceptions wait here for its end.
+/// Receives what a piece of a launch prints. Machine code cannot be unwound, so exceptions wait here for its
+/// end.
 class PrintJob {
 public:
     explicit PrintJob(const CpuProgram& program) noexcept : program_(program) {}
@@ -69,8 +85,5 @@ private:
     const CpuProgram& program_;
     std::exception_ptr error_;
 };
-
-/// Estimated nanoseconds of one invocation, from the operations of the body; loops of unknown length count as long.
-[[nodiscard]] double estimate_cost(const ir::Function& fn, unsigned width);
 
 }  // namespace volley::backends::cpu

@@ -1,5 +1,6 @@
-// The hot path is launch() of a small grid on an idle queue followed by wait(): one uncontended lock, the arguments
-// packed on the stack, the kernel's call, two stores, one load. Nothing there allocates or makes a system call.
+// The hot path is launch() of a small grid on an idle queue followed by wait(): one uncontended lock, the
+// arguments packed on the stack, the kernel's call, two stores, one load. Nothing there allocates or makes a
+// system call.
 #include "backends/cpu/cpu_queue.hpp"
 
 #include "backends/cpu/cpu_program.hpp"
@@ -17,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto spin_time = std::chrono::microseconds(50);
-constexpr double small_ns = 8'000;           // cheaper than handing it to another thread
-constexpr double piece_ns = 20'000;          // a piece should dwarf the cost of claiming it
+constexpr double small_ns = 8'000;                // cheaper than handing it to another thread
+constexpr double piece_ns = 20'000;               // a piece should dwarf the cost of claiming it
 constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that the calling thread moves itself
 constexpr std::uint64_t staged_copy = 64 * 1024;  // bytes that a busy queue copies aside instead of waiting
 constexpr std::uint64_t large_copy = 16 * 1024 * 1024;  // beyond the caches
@@ -62,7 +63,8 @@ KernelRun prepare(const backend::Launch& launch, unsigned threads) {
     std::uint64_t groups = 1;
     for (std::size_t d = 0; d < 3; ++d) {
         run.work.global_size[d] = global[d];
-        run.work.group_count[d] = static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
+        run.work.group_count[d] =
+            static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
         groups *= run.work.group_count[d];
     }
     if (program.flat()) {
@@ -249,7 +251,8 @@ Point CpuQueue::read(const backend::Memory& from, std::uint64_t offset, std::spa
 
 Point CpuQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
                      std::uint64_t from_offset, std::uint64_t bytes) {
-    return transfer({to.host() + to_offset, from.host() + from_offset, bytes, 0, 0, false}, CommandKind::Copy);
+    return transfer({to.host() + to_offset, from.host() + from_offset, bytes, 0, 0, false},
+                    CommandKind::Copy);
 }
 
 Point CpuQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
@@ -287,7 +290,8 @@ Claim CpuQueue::claim(bool worker) noexcept {
     for (;;) {
         const std::uint32_t left = word & ~Command::workers_only;
         if (left == 0 || (left != word && !worker)) return {};
-        if (command->claim.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        if (command->claim.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire)) {
             return {command, command->pieces - left};
         }
     }
@@ -334,8 +338,8 @@ void CpuQueue::execute(Command& command, std::uint32_t piece) noexcept {
                 callback();
                 break;
             }
-            // Another CPU queue is helped meanwhile, so this wait ends even if this is the only thread. Its errors
-            // are for those who wait for it.
+            // Another CPU queue is helped meanwhile, so this wait ends even if this is the only thread. Its
+            // errors are for those who wait for it.
             case CommandKind::Wait:
                 while (!command.awaited->wait_for(command.awaited_point, std::chrono::seconds(1))) {
                 }
@@ -426,7 +430,8 @@ void CpuQueue::throw_error(Point point) {
     std::exception_ptr error;
     {
         const std::scoped_lock lock(mutex_);
-        const auto found = std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
+        const auto found =
+            std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
         if (found == errors_.end()) return;
         error = found->second;
         errors_.erase(found);

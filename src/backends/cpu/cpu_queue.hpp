@@ -1,8 +1,9 @@
-// An in-order queue of the CPU. A small command on an idle queue runs inside of the call that makes it; others become
-// entries of a list, whose first one is open to be claimed piece by piece, by the pool's workers and by threads that
-// wait for the queue.
+// An in-order queue of the CPU. A small command on an idle queue runs inside of the call that makes it;
+// others become entries of a list, whose first one is open to be claimed piece by piece, by the pool's
+// workers and by threads that wait for the queue.
 //
-// Invariant: the commands of the list have the points completed_ + 1 to submitted_; only the first has pieces to claim.
+// Invariant: the commands of the list have the points completed_ + 1 to submitted_; only the first has pieces
+// to claim.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -31,7 +32,8 @@ public:
     // Queue
     backend::Point launch(const backend::Launch& launch) override;
     backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
-    backend::Point read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) override;
+    backend::Point read(const backend::Memory& from, std::uint64_t offset,
+                        std::span<std::byte> data) override;
     backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
@@ -39,10 +41,14 @@ public:
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return *this; }
-    [[nodiscard]] backend::Point last() const noexcept override { return submitted_.load(std::memory_order_acquire); }
+    [[nodiscard]] backend::Point last() const noexcept override {
+        return submitted_.load(std::memory_order_acquire);
+    }
 
     // Timeline
-    [[nodiscard]] backend::Point completed() const noexcept override { return completed_.load(std::memory_order_acquire); }
+    [[nodiscard]] backend::Point completed() const noexcept override {
+        return completed_.load(std::memory_order_acquire);
+    }
     void wait(backend::Point point) override;
     bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
 

@@ -1,5 +1,6 @@
-// The memory that a thread needs while it runs a kernel: the shared memory of the workgroup that it works on, and the
-// values that live across a barrier. Grown on demand, reused by every later launch, freed with the thread.
+// The memory that a thread needs while it runs a kernel: the shared memory of the workgroup that it works on,
+// and the values that live across a barrier. Grown on demand, reused by every later launch, freed with the
+// thread.
 #pragma once
 
 #include <cstddef>

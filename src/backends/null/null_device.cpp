@@ -17,7 +17,8 @@ std::string size_text(ir::Dim3 size) { return cat(size[0], "x", size[1], "x", si
 
 class NullMemory final : public backend::Memory {
 public:
-    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, bool on_host) : Memory(bytes, nullptr), log_(std::move(log)) {
+    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, bool on_host)
+        : Memory(bytes, nullptr), log_(std::move(log)) {
         if (on_host) {
             bytes_.resize(bytes);
             host_ = bytes_.data();
@@ -64,7 +65,9 @@ void NullTimeline::wait(Point point) {
     finish(point);
 }
 
-bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) { return completed() >= point; }
+bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) {
+    return completed() >= point;
+}
 
 void NullTimeline::finish(Point point) noexcept {
     Point now = completed_.load();
@@ -143,8 +146,9 @@ std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
     const std::uint64_t live = log_->live_bytes.fetch_add(bytes) + bytes;
     if (live > memory_limit_) {
         log_->live_bytes -= bytes;
-        fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_),
-             info_.id(), "free buffers or use smaller ones");
+        fail(ErrorCode::OutOfMemory,
+             cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_), info_.id(),
+             "free buffers or use smaller ones");
     }
     return std::make_unique<NullMemory>(bytes, log_, info_.host_memory);
 }

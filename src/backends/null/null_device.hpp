@@ -1,5 +1,6 @@
-// A backend that runs nothing: it keeps points, counts memory and writes down each command, so that the runtime's order,
-// waits and lifetimes can be tested without a device. Its work is done when somebody waits for it, or finish() is called.
+// A backend that runs nothing: it keeps points, counts memory and writes down each command, so that the
+// runtime's order, waits and lifetimes can be tested without a device. Its work is done when somebody waits
+// for it, or finish() is called.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -53,7 +54,8 @@ public:
 
     backend::Point launch(const backend::Launch& launch) override;
     backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
-    backend::Point read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) override;
+    backend::Point read(const backend::Memory& from, std::uint64_t offset,
+                        std::span<std::byte> data) override;
     backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
@@ -89,7 +91,8 @@ private:
     std::uint64_t memory_limit_;
 };
 
-/// What "null:index" is like. The memory of null:1 is host memory, that of the others is out of the host's reach.
+/// What "null:index" is like. The memory of null:1 is host memory, that of the others is out of the host's
+/// reach.
 [[nodiscard]] DeviceInfo describe_null(unsigned index);
 
 }  // namespace volley::backends::null

@@ -19,7 +19,8 @@ public:
         return infos;
     }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index, const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
+                                                        const backend::DeviceOptions& options) override {
         if (index >= count_) fail(ErrorCode::UnknownDevice, "there is no such device", cat("null:", index));
         return std::make_unique<NullDevice>(index, log_, options.memory_limit);
     }

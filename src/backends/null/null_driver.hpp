@@ -6,6 +6,7 @@
 namespace volley::backends::null {
 
 /// A driver of that many devices, which all write to `log`. Not among the library's own drivers.
-[[nodiscard]] std::unique_ptr<backend::Driver> make_driver(std::shared_ptr<NullLog> log, unsigned devices = 2);
+[[nodiscard]] std::unique_ptr<backend::Driver> make_driver(std::shared_ptr<NullLog> log,
+                                                           unsigned devices = 2);
 
 }  // namespace volley::backends::null

@@ -1,4 +1,5 @@
-// Straight-line code only: candidates are collected until something that could tell the difference comes between them.
+// Straight-line code only: candidates are collected until something that could tell the difference comes
+// between them.
 #include "codegen/llvm/access_groups.hpp"
 
 #include <algorithm>
@@ -26,13 +27,14 @@ private:
     struct Candidate {
         NodeId node;
         NodeId root;
-        NodeId base;          // the index is base + distance
+        NodeId base;  // the index is base + distance
         std::int64_t distance;
         std::int64_t stride;  // items between lanes
         std::size_t order;    // in the region
     };
 
-    // base + constant; anything else is itself + 0. Distances between members are exact, as all are in bounds.
+    // base + constant; anything else is itself + 0. Distances between members are exact, as all are in
+    // bounds.
     std::pair<NodeId, std::int64_t> split(NodeId index) const {
         const ir::Node& node = fn_[index];
         if (node.op != Op::Add && node.op != Op::Sub) return {index, 0};
@@ -54,7 +56,7 @@ private:
         const NodeId root = fn_.arg(id, 0);
         const std::span<const NodeId> path = fn_.args(id).subspan(ir::path_start(node.op));
         if (path.size() != 1) return false;
-        const DType element = fn_[root].op == Op::Buffer ? fn_.type(root)
+        const DType element = fn_[root].op == Op::Buffer  ? fn_.type(root)
                               : fn_.type(root).is_array() ? fn_.type(root).part(0)
                                                           : DType();
         if (!element.is_scalar()) return false;
@@ -72,7 +74,8 @@ private:
         for (const NodeId id : fn_.nodes_of(r)) {
             const ir::Node& node = fn_[id];
             ++order;
-            const bool access = (node.op == Op::Load || node.op == Op::Store) && fn_[fn_.arg(id, 0)].op != Op::Var;
+            const bool access =
+                (node.op == Op::Load || node.op == Op::Store) && fn_[fn_.arg(id, 0)].op != Op::Var;
             if (access) {
                 // A load sees the stores before it; a store must not pass a load or a store of another group.
                 Candidate c{};
@@ -83,15 +86,17 @@ private:
                     if (fits) loads.push_back(c);
                 } else {
                     close(loads, memory, false);
-                    const bool same = fits && std::all_of(stores.begin(), stores.end(), [&](const Candidate& s) {
-                                          return fn_[s.root].op != memory ||
-                                                 (s.root == c.root && s.base == c.base && s.stride == c.stride &&
-                                                  s.distance != c.distance);
-                                      });
+                    const bool same =
+                        fits && std::all_of(stores.begin(), stores.end(), [&](const Candidate& s) {
+                            return fn_[s.root].op != memory ||
+                                   (s.root == c.root && s.base == c.base && s.stride == c.stride &&
+                                    s.distance != c.distance);
+                        });
                     if (!same) close(stores, memory, true);
                     if (fits) stores.push_back(c);
                 }
-            } else if (ir::traits(node.op).reads || ir::traits(node.op).writes || ir::traits(node.op).control) {
+            } else if (ir::traits(node.op).reads || ir::traits(node.op).writes ||
+                       ir::traits(node.op).control) {
                 if (node.op != Op::Load && node.op != Op::Store) {
                     close_all(loads, false);
                     close_all(stores, true);

@@ -1,5 +1,6 @@
-// Finds scalar accesses that belong together: each lane loads or stores R consecutive items (data[R * i + k] for
-// k = 0 .. R - 1). As a group they are R whole vectors and a transpose in registers instead of strided or scattered accesses.
+// Finds scalar accesses that belong together: each lane loads or stores R consecutive items (data[R * i + k]
+// for k = 0 .. R - 1). As a group they are R whole vectors and a transpose in registers instead of strided or
+// scattered accesses.
 #pragma once
 
 #include "ir/function.hpp"
@@ -11,7 +12,8 @@
 
 namespace volley::codegen::llvm {
 
-/// The members in order of their addresses. Loads are made at the first member's place in the code, stores at the last's.
+/// The members in order of their addresses. Loads are made at the first member's place in the code, stores at
+/// the last's.
 struct AccessGroup {
     std::vector<ir::NodeId> members;
     ir::NodeId place = ir::none;  // the member in whose place the group is emitted

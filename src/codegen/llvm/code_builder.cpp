@@ -13,14 +13,24 @@
 
 namespace volley::codegen::llvm {
 
-CodeBuilder::CodeBuilder(const LlvmApi& api, LLVMContextRef context_ref, LLVMModuleRef module_ref, unsigned width,
-                         Isa instruction_set)
-    : L(api), context(context_ref), module(module_ref), b(api.CreateBuilderInContext(context_ref)), W(width),
-      isa(instruction_set), void_t(api.VoidTypeInContext(context_ref)), i1(api.Int1TypeInContext(context_ref)),
-      i8(api.Int8TypeInContext(context_ref)), i16(api.Int16TypeInContext(context_ref)),
-      i32(api.Int32TypeInContext(context_ref)), i64(api.Int64TypeInContext(context_ref)),
-      f16(api.HalfTypeInContext(context_ref)), f32(api.FloatTypeInContext(context_ref)),
-      f64(api.DoubleTypeInContext(context_ref)), ptr(api.PointerTypeInContext(context_ref, 0)) {}
+CodeBuilder::CodeBuilder(const LlvmApi& api, LLVMContextRef context_ref, LLVMModuleRef module_ref,
+                         unsigned width, Isa instruction_set)
+    : L(api),
+      context(context_ref),
+      module(module_ref),
+      b(api.CreateBuilderInContext(context_ref)),
+      W(width),
+      isa(instruction_set),
+      void_t(api.VoidTypeInContext(context_ref)),
+      i1(api.Int1TypeInContext(context_ref)),
+      i8(api.Int8TypeInContext(context_ref)),
+      i16(api.Int16TypeInContext(context_ref)),
+      i32(api.Int32TypeInContext(context_ref)),
+      i64(api.Int64TypeInContext(context_ref)),
+      f16(api.HalfTypeInContext(context_ref)),
+      f32(api.FloatTypeInContext(context_ref)),
+      f64(api.DoubleTypeInContext(context_ref)),
+      ptr(api.PointerTypeInContext(context_ref, 0)) {}
 
 CodeBuilder::~CodeBuilder() { L.DisposeBuilder(b); }
 
@@ -69,7 +79,8 @@ Val CodeBuilder::iota(Type element_type, std::int64_t step) const {
     if (W == 1) return L.ConstInt(element_type, 0, 0);
     std::array<Val, 64> all{};
     for (unsigned i = 0; i < W; ++i) {
-        all[i] = L.ConstInt(element_type, static_cast<unsigned long long>(step * static_cast<std::int64_t>(i)), 1);
+        all[i] =
+            L.ConstInt(element_type, static_cast<unsigned long long>(step * static_cast<std::int64_t>(i)), 1);
     }
     return L.ConstVector(all.data(), W);
 }
@@ -106,7 +117,8 @@ Val CodeBuilder::shuffle(Val x, Val y, std::span<const int> lanes_of_both) {
     for (std::size_t i = 0; i < lanes_of_both.size(); ++i) {
         index[i] = lanes_of_both[i] < 0 ? L.GetUndef(i32) : u32(static_cast<std::uint32_t>(lanes_of_both[i]));
     }
-    return L.BuildShuffleVector(b, x, y, L.ConstVector(index.data(), static_cast<unsigned>(lanes_of_both.size())), "");
+    return L.BuildShuffleVector(b, x, y,
+                                L.ConstVector(index.data(), static_cast<unsigned>(lanes_of_both.size())), "");
 }
 
 Val CodeBuilder::shuffle(Val x, std::span<const int> lanes_of_x) {
@@ -137,13 +149,15 @@ Val CodeBuilder::concat(std::span<const Val> parts) {
     return shuffle(low, high, std::span(index.data(), n));
 }
 
-Val CodeBuilder::intrinsic(const char* name, std::initializer_list<Type> overloads, std::initializer_list<Val> args) {
+Val CodeBuilder::intrinsic(const char* name, std::initializer_list<Type> overloads,
+                           std::initializer_list<Val> args) {
     const unsigned id = L.LookupIntrinsicID(name, std::strlen(name));
     if (id == 0) throw InternalError(cat("LLVM does not know ", name), "code generation", "report it");
     std::vector<Type> types(overloads);
     std::vector<Val> operands(args);
     const Val fn = L.GetIntrinsicDeclaration(module, id, types.data(), types.size());
-    return L.BuildCall2(b, L.GlobalGetValueType(fn), fn, operands.data(), static_cast<unsigned>(operands.size()), "");
+    return L.BuildCall2(b, L.GlobalGetValueType(fn), fn, operands.data(),
+                        static_cast<unsigned>(operands.size()), "");
 }
 
 Val CodeBuilder::call_external(const char* name, Type result, std::initializer_list<Val> args) {
@@ -198,7 +212,8 @@ Val CodeBuilder::first_active(Val mask) {
 
 Val CodeBuilder::masked_load(Type t, Val p, unsigned align, Val mask, Val otherwise) {
     if (mask == nullptr) return load(t, p, align);
-    return intrinsic("llvm.masked.load", {t, ptr}, {p, u32(align), mask, otherwise != nullptr ? otherwise : zero(t)});
+    return intrinsic("llvm.masked.load", {t, ptr},
+                     {p, u32(align), mask, otherwise != nullptr ? otherwise : zero(t)});
 }
 
 void CodeBuilder::masked_store(Val v, Val p, unsigned align, Val mask) {

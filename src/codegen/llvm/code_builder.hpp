@@ -1,7 +1,8 @@
 // Short words for LLVM instructions over W lanes: types, constants, masks, shuffles, vector memory.
 //
 // A scalar is one LLVM scalar; `lanes` are <W x T>. With W = 1 everything is scalar and no lane form exists.
-// Booleans are i1; masks that live in variables have their own type (mask_type), as AVX2 keeps <W x i1> badly.
+// Booleans are i1; masks that live in variables have their own type (mask_type), as AVX2 keeps <W x i1>
+// badly.
 #pragma once
 
 #include "codegen/llvm/llvm_api.hpp"
@@ -97,12 +98,16 @@ public:
     Val load(Type t, Val p, unsigned align);
     void store(Val v, Val p, unsigned align);
     Val gep(Val p, Val byte_offset);  // p + byte_offset; vector offsets give vectors of pointers
-    Val gep(Val p, std::int64_t byte_offset) { return byte_offset == 0 ? p : gep(p, u64(static_cast<std::uint64_t>(byte_offset))); }
-    Val extract(Val v, unsigned lane) { return is_vector(v) ? L.BuildExtractElement(b, v, u32(lane), "") : v; }
+    Val gep(Val p, std::int64_t byte_offset) {
+        return byte_offset == 0 ? p : gep(p, u64(static_cast<std::uint64_t>(byte_offset)));
+    }
+    Val extract(Val v, unsigned lane) {
+        return is_vector(v) ? L.BuildExtractElement(b, v, u32(lane), "") : v;
+    }
     Val extract(Val v, Val lane) { return is_vector(v) ? L.BuildExtractElement(b, v, lane, "") : v; }
     Val insert(Val v, Val x, Val lane) { return L.BuildInsertElement(b, v, x, lane, ""); }
-    Val splat(Val x);              // over W lanes
-    Val splat(Val x, unsigned n);  // over n
+    Val splat(Val x);                                               // over W lanes
+    Val splat(Val x, unsigned n);                                   // over n
     Val shuffle(Val x, Val y, std::span<const int> lanes_of_both);  // -1: any
     Val shuffle(Val x, std::span<const int> lanes_of_x);
     Val slice(Val v, unsigned first, unsigned n);  // n lanes from `first`; a scalar for n = 1
@@ -113,12 +118,12 @@ public:
     Val fma(Val x, Val y, Val z);
 
     // Masks: <W x i1> values, a null Val meaning "all lanes". Never used with W = 1.
-    Val any(Val mask);           // i1
-    Val all(Val mask);           // i1
-    Val bits(Val mask);          // iW with lane l in bit l
+    Val any(Val mask);                     // i1
+    Val all(Val mask);                     // i1
+    Val bits(Val mask);                    // iW with lane l in bit l
     [[nodiscard]] Type mask_type() const;  // of variables that hold a mask
-    Val to_mask(Val stored);     // mask_type -> <W x i1>
-    Val from_mask(Val mask);     // <W x i1> -> mask_type
+    Val to_mask(Val stored);               // mask_type -> <W x i1>
+    Val from_mask(Val mask);               // <W x i1> -> mask_type
     Val both(Val m, Val n) { return m == nullptr ? n : n == nullptr ? m : and_(m, n); }
     /// Which lane is the first active one, as i32; 0 for "all lanes".
     Val first_active(Val mask);

@@ -1,5 +1,5 @@
-// From a kernel's IR to machine code in memory: emit LLVM IR, turn stack slots into registers, generate an object,
-// link it into the process. One JIT a process; contexts and target machines are a compile's own.
+// From a kernel's IR to machine code in memory: emit LLVM IR, turn stack slots into registers, generate an
+// object, link it into the process. One JIT a process; contexts and target machines are a compile's own.
 #include "codegen/llvm/compiler.hpp"
 
 #include "codegen/llvm/kernel_emitter.hpp"
@@ -132,8 +132,8 @@ public:
             throw CompileError("LLVM's JIT could not be made", "the CPU backend", take_error(L, error));
         }
         dylib_ = L.OrcLLJITGetMainJITDylib(jit_);
-        for (const char* name : {"fmaf", "fma", "fmodf", "fmod", "floorf", "floor", "ceilf", "ceil", "truncf", "trunc",
-                                 "rintf", "rint"}) {
+        for (const char* name : {"fmaf", "fma", "fmodf", "fmod", "floorf", "floor", "ceilf", "ceil", "truncf",
+                                 "trunc", "rintf", "rint"}) {
             define(name, external_address(name));
         }
         define("memcpy", reinterpret_cast<void*>(&std::memcpy));
@@ -153,9 +153,10 @@ public:
         symbol.Name = L.OrcLLJITMangleAndIntern(jit_, name.c_str());
         symbol.Sym.Address = reinterpret_cast<std::uintptr_t>(address);
         symbol.Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
-        if (LLVMErrorRef error = L.OrcJITDylibDefine(dylib_, L.OrcAbsoluteSymbols(&symbol, 1)); error != nullptr) {
-            throw CompileError(cat("the function ", name, " could not be given to the JIT"), "the CPU backend",
-                               take_error(L, error));
+        if (LLVMErrorRef error = L.OrcJITDylibDefine(dylib_, L.OrcAbsoluteSymbols(&symbol, 1));
+            error != nullptr) {
+            throw CompileError(cat("the function ", name, " could not be given to the JIT"),
+                               "the CPU backend", take_error(L, error));
         }
     }
 
@@ -211,8 +212,13 @@ std::string unique_symbol() {
 class Unit {
 public:
     Unit(const ir::Function& fn, const Variant& variant, const Target& target)
-        : L(llvm_api()), fn_(fn), target_(target), machine_(machine_pool().take(target)), context_(L.ContextCreate()),
-          module_(L.ModuleCreateWithNameInContext("volley", context_)), symbol(unique_symbol()) {
+        : L(llvm_api()),
+          fn_(fn),
+          target_(target),
+          machine_(machine_pool().take(target)),
+          context_(L.ContextCreate()),
+          module_(L.ModuleCreateWithNameInContext("volley", context_)),
+          symbol(unique_symbol()) {
         try {
             machine_->prepare(module_);
             CodeBuilder code(L, context_, module_, target.width, isa_of(target));
@@ -235,7 +241,8 @@ public:
         LLVMMemoryBufferRef buffer = nullptr;
         char* message = nullptr;
         if (L.TargetMachineEmitToMemoryBuffer(machine_->ref(), module_, type, &message, &buffer) != 0) {
-            throw CompileError("LLVM could not generate code", cat("kernel ", fn_.name), take_message(L, message));
+            throw CompileError("LLVM could not generate code", cat("kernel ", fn_.name),
+                               take_message(L, message));
         }
         return buffer;
     }
@@ -300,7 +307,8 @@ Target host_target(unsigned forced_width) {
     return target;
 }
 
-std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant, const Target& target) {
+std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant,
+                                        const Target& target) {
     Unit unit(fn, variant, target);
     Jit& jit = Jit::get();
     for (const std::string& name : unit.externals) {

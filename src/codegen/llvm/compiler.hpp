@@ -21,8 +21,8 @@ struct Target {
 /// width that is asked for. Needs no LLVM.
 [[nodiscard]] Target host_target(unsigned forced_width = 0);
 
-/// Whether workgroups are invisible to the kernel (no local ids, group ids, shared memory, barriers, subgroup operations), so
-/// that one compiled variant serves every local size.
+/// Whether workgroups are invisible to the kernel (no local ids, group ids, shared memory, barriers, subgroup
+/// operations), so that one compiled variant serves every local size.
 [[nodiscard]] bool is_flat(const ir::Function& fn);
 
 /// How a kernel is specialised. Flat kernels ignore `local`.
@@ -47,7 +47,8 @@ protected:
     std::size_t spill_bytes_ = 0;
 };
 
-/// `fn` is verified and optimised (passes/pipeline.hpp). Throws CompileError (no LLVM found, LLVM refused the code) naming the kernel.
+/// `fn` is verified and optimised (passes/pipeline.hpp). Throws CompileError (no LLVM found, LLVM refused the
+/// code) naming the kernel.
 [[nodiscard]] std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant,
                                                       const Target& target);
 

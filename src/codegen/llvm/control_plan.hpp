@@ -18,6 +18,7 @@ struct ControlPlan {
 };
 
 /// `uniform(id)`: all live lanes agree on the value.
-[[nodiscard]] ControlPlan plan_control(const ir::Function& fn, const std::function<bool(ir::NodeId)>& uniform);
+[[nodiscard]] ControlPlan plan_control(const ir::Function& fn,
+                                       const std::function<bool(ir::NodeId)>& uniform);
 
 }  // namespace volley::codegen::llvm

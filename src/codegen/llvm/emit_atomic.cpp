@@ -1,5 +1,6 @@
-// Atomics: lane by lane, as lanes may meet at one address. Shared memory belongs to one thread here, so its atomics
-// are plain; lanes that add to one place of a buffer are summed first and meet the other threads once.
+// Atomics: lane by lane, as lanes may meet at one address. Shared memory belongs to one thread here, so its
+// atomics are plain; lanes that add to one place of a buffer are summed first and meet the other threads
+// once.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <volley/error.hpp>
@@ -149,7 +150,8 @@ void KernelEmitter::emit_atomic(NodeId id) {
         // sub folds by adding.
         const Op fold = op == Op::AtomicSub ? Op::Add : plain_operation(op);
         Val all = lanes(operand);
-        if (const Val m = mask(); m != nullptr) all = c.select(m, all, fold_identity(fold, type, c.L.TypeOf(all)));
+        if (const Val m = mask(); m != nullptr)
+            all = c.select(m, all, fold_identity(fold, type, c.L.TypeOf(all)));
         for (unsigned n = c.W / 2; n > 0; n /= 2) {
             all = apply(fold, type, type, c.slice(all, 0, n), c.slice(all, n, n), nullptr);
         }
@@ -175,7 +177,8 @@ void KernelEmitter::emit_atomic(NodeId id) {
     c.store(pointers, pointer_slot, 0);
     for_each_lane([&](Val lane) {
         const auto pick = [&](const Leaf& l, Val slot) {
-            return slot == nullptr ? l.scalar : c.load(t, element_at(slot, lane), static_cast<unsigned>(size_of(type)));
+            return slot == nullptr ? l.scalar
+                                   : c.load(t, element_at(slot, lane), static_cast<unsigned>(size_of(type)));
         };
         const Val at = c.load(c.ptr, c.gep(pointer_slot, c.mul(c.zext(lane, c.i64), c.u64(8))), 8);
         const Val old = atomic_once(op, type, at, pick(operand, operand_slot),

@@ -1,5 +1,5 @@
-// Control flow. Uniform branches and loops are scalar jumps. Divergent ones run under the mask in live_: the sides
-// of an if one after the other, a loop until no lane is left in it.
+// Control flow. Uniform branches and loops are scalar jumps. Divergent ones run under the mask in live_: the
+// sides of an if one after the other, a loop until no lane is left in it.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 namespace volley::codegen::llvm {
@@ -16,7 +16,8 @@ bool runs_anyway(const ir::Function& fn, RegionId region) {
     for (const NodeId id : fn.nodes_of(region)) {
         const ir::Node& node = fn[id];
         const ir::Form form = ir::form(node.op);
-        const bool var_access = (node.op == Op::Load || node.op == Op::Store) && fn[fn.arg(id, 0)].op == Op::Var &&
+        const bool var_access = (node.op == Op::Load || node.op == Op::Store) &&
+                                fn[fn.arg(id, 0)].op == Op::Var &&
                                 fn.args(id).size() == ir::path_start(node.op);
         const bool function = node.op >= Op::Sqrt && node.op <= Op::Hypot;
         if (!(ir::traits(node.op).pure || var_access) || form == ir::Form::BufferSize) return false;
@@ -142,14 +143,17 @@ KernelEmitter::Trip KernelEmitter::trip_count(NodeId id) {
     const Type t = c.L.TypeOf(first);
     const bool is_signed = is_signed_integer(type);
     const std::optional<std::int64_t> constant_step = fn_.constant_int(fn_.arg(id, 2));
-    // (distance - 1) / step + 1 for a distance above 0, in unsigned arithmetic: exact at the ends of the range.
+    // (distance - 1) / step + 1 for a distance above 0, in unsigned arithmetic: exact at the ends of the
+    // range.
     const auto count = [&](Val distance, Val stride, Val runs) {
         const Val one = c.c(t, 1);
-        Val n = constant_step && (*constant_step == 1 || *constant_step == -1)
-                    ? distance
-                    : c.add(divide(false, is_signed ? static_cast<ScalarType>(static_cast<unsigned>(type) + 1) : type,
-                                   c.sub(distance, one), stride),
-                            one);
+        Val n =
+            constant_step && (*constant_step == 1 || *constant_step == -1)
+                ? distance
+                : c.add(divide(false,
+                               is_signed ? static_cast<ScalarType>(static_cast<unsigned>(type) + 1) : type,
+                               c.sub(distance, one), stride),
+                        one);
         return c.select(runs, n, c.zero(t));
     };
     const Val up_runs = c.icmp(is_signed ? LLVMIntSLT : LLVMIntULT, first, last);
@@ -163,9 +167,8 @@ KernelEmitter::Trip KernelEmitter::trip_count(NodeId id) {
         n = count(c.sub(first, last), c.sub(c.zero(t), by), c.icmp(LLVMIntSGT, first, last));
     } else {
         const Val up = count(c.sub(last, first), by, c.and_(up_runs, c.icmp(LLVMIntSGT, by, c.zero(t))));
-        const Val down =
-            count(c.sub(first, last), c.sub(c.zero(t), by),
-                  c.and_(c.icmp(LLVMIntSGT, first, last), c.icmp(LLVMIntSLT, by, c.zero(t))));
+        const Val down = count(c.sub(first, last), c.sub(c.zero(t), by),
+                               c.and_(c.icmp(LLVMIntSGT, first, last), c.icmp(LLVMIntSLT, by, c.zero(t))));
         n = c.or_(up, down);
     }
     return {uniform ? Leaf::of_scalar(n) : Leaf::of_lanes(n), begin, step};
@@ -288,7 +291,8 @@ void KernelEmitter::emit_loop(NodeId id) {
     c.at(loop.next);
     if (divergent) {
         if (loop.continued != nullptr) {
-            c.store(c.or_(c.load(c.mask_type(), live_, 0), c.load(c.mask_type(), loop.continued, 0)), live_, 0);
+            c.store(c.or_(c.load(c.mask_type(), live_, 0), c.load(c.mask_type(), loop.continued, 0)), live_,
+                    0);
             c.store(c.zero(c.mask_type()), loop.continued, 0);
         }
         const std::vector<NodeId>& nodes = fn_.nodes_of(node.regions[0]);

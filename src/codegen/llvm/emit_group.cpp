@@ -1,11 +1,14 @@
-// Kernels with barriers: group-level control flow in scalar code, segments as loops over the group's chunks, and
-// the spill area between them (segments.hpp).
+// Kernels with barriers: group-level control flow in scalar code, segments as loops over the group's chunks,
+// and the spill area between them (passes/split_barriers.hpp).
 #include "codegen/llvm/kernel_emitter.hpp"
 
 namespace volley::codegen::llvm {
 
 using ir::NodeId;
 using ir::Op;
+using passes::GroupItem;
+using passes::GroupRegion;
+using passes::Segment;
 
 namespace {
 
@@ -52,7 +55,8 @@ Leaves KernelEmitter::load_spilled(NodeId id, Val chunk, bool first_lane_only) {
         Leaf l = to_value(v, types[k]);
         if (!one && lane_uniform(id)) {
             l = Leaf::of_scalar(scalar(l));
-        } else if (!one && types.size() == 1 && is_integer(types[k]) && shape(id).kind == passes::LaneShape::Affine) {
+        } else if (!one && types.size() == 1 && is_integer(types[k]) &&
+                   shape(id).kind == passes::LaneShape::Affine) {
             l.scalar = c.extract(l.lanes, 0u);
         }
         leaves.push_back(l);
@@ -65,7 +69,8 @@ void KernelEmitter::save_spilled(NodeId id, Val chunk) {
     leaf_types(fn_.type(id), types);
     const Val at = spill_address(spill_offsets_.at(id), types.size() * 8 * c.W, chunk);
     for (std::size_t k = 0; k < types.size(); ++k) {
-        const Val v = c.W == 1 ? leaf(id, static_cast<unsigned>(k)).scalar : lanes(leaf(id, static_cast<unsigned>(k)));
+        const Val v =
+            c.W == 1 ? leaf(id, static_cast<unsigned>(k)).scalar : lanes(leaf(id, static_cast<unsigned>(k)));
         c.store(to_memory(v, types[k]), c.gep(at, static_cast<std::int64_t>(k * 8 * c.W)),
                 static_cast<unsigned>(size_of(types[k])));
     }
@@ -202,7 +207,7 @@ void KernelEmitter::emit_group_region(const GroupRegion& region) {
             case GroupItem::Control: emit_group_control(item); break;
             case GroupItem::Jump: {
                 const Op op = fn_[item.node].op;
-                c.br(op == Op::Return     ? chunk_end_
+                c.br(op == Op::Return  ? chunk_end_
                      : op == Op::Break ? loops_.back().exit
                                        : loops_.back().next);
                 return;
@@ -218,8 +223,9 @@ void KernelEmitter::emit_group_control(const GroupItem& item) {
         return;
     }
     const ir::Node& node = fn_[item.node];
-    scalar_branch(scalar(leaf(fn_.arg(item.node, 0))), item.node,
-                  [&](ir::RegionId side) { emit_group_region(item.inside[side == node.regions[0] ? 0 : 1]); });
+    scalar_branch(scalar(leaf(fn_.arg(item.node, 0))), item.node, [&](ir::RegionId side) {
+        emit_group_region(item.inside[side == node.regions[0] ? 0 : 1]);
+    });
 }
 
 void KernelEmitter::emit_group_loop(const GroupItem& item) {

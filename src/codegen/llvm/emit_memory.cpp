@@ -1,5 +1,5 @@
-// Buffers and shared memory. An access whose address is an arithmetic progression over the lanes becomes vector loads,
-// stores and shuffles; only addresses without any pattern are gathered and scattered.
+// Buffers and shared memory. An access whose address is an arithmetic progression over the lanes becomes
+// vector loads, stores and shuffles; only addresses without any pattern are gathered and scattered.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <array>
@@ -79,8 +79,8 @@ Val KernelEmitter::index64(NodeId index) {
     if (is_signed_integer(type)) return c.sext(v, c.i64);
     if (masked_ && !l.uniform() && s.kind == LaneShape::Affine && s.stride > 0 && bits_of(type) == 32 &&
         lanes_.may_wrap(index)) {
-        // `data[i - 1]` under `i > 0`: lane 0's index may wrap around while it is masked off. Counting from the last
-        // lane gives all lanes behind the wrap their true address.
+        // `data[i - 1]` under `i > 0`: lane 0's index may wrap around while it is masked off. Counting from
+        // the last lane gives all lanes behind the wrap their true address.
         const std::int64_t span = s.stride * static_cast<std::int64_t>(c.W - 1);
         const Val last = c.add(v, c.c(c.i32, span));
         return c.sub(c.zext(last, c.i64), c.u64(static_cast<std::uint64_t>(span)));
@@ -119,7 +119,8 @@ Val KernelEmitter::address_lanes(const Place& p) {
         if (leaf(step.index).uniform()) {
             base = c.gep(base, c.mul(index64(step.index), c.u64(step.scale)));
         } else {
-            const Val term = c.mul(index64_lanes(step.index), c.c(c.lanes(c.i64), static_cast<std::int64_t>(step.scale)));
+            const Val term =
+                c.mul(index64_lanes(step.index), c.c(c.lanes(c.i64), static_cast<std::int64_t>(step.scale)));
             offsets = offsets == nullptr ? term : c.add(offsets, term);
         }
     }
@@ -152,7 +153,8 @@ Leaves KernelEmitter::load_interleaved(Val at, ScalarType type, unsigned count) 
     }
     Leaves leaves;
     for (unsigned k = 0; k < count; ++k) {
-        // Lane l of leaf k is element l * count + k. Blend pairwise: each step takes lanes from one more vector.
+        // Lane l of leaf k is element l * count + k. Blend pairwise: each step takes lanes from one more
+        // vector.
         Val v = nullptr;
         for (unsigned j = 0; j < count; ++j) {
             std::array<int, 64> pick{};
@@ -195,7 +197,9 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
                 if (v == nullptr) {
                     pick[e] = here ? static_cast<int>(g / count) : -1;
                 } else {
-                    pick[e] = here ? static_cast<int>(c.W + g / count) : g % count < k ? static_cast<int>(e) : -1;
+                    pick[e] = here            ? static_cast<int>(c.W + g / count)
+                              : g % count < k ? static_cast<int>(e)
+                                              : -1;
                 }
             }
             if (!used) continue;
@@ -213,7 +217,8 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
 }
 
 Val KernelEmitter::load_strided(Val at, ScalarType type, std::int64_t stride) {
-    // Exactly the bytes between the first and the last lane are read: the last vector overlaps the one before it.
+    // Exactly the bytes between the first and the last lane are read: the last vector overlaps the one before
+    // it.
     const unsigned size = static_cast<unsigned>(size_of(type));
     const auto step = static_cast<unsigned>(stride / size);
     const unsigned span = step * (c.W - 1) + 1;
@@ -246,8 +251,9 @@ Leaves KernelEmitter::load_place(const Place& p) {
     if (stride && *stride == 0) {
         const Val at = address(p);
         for (const LeafPlace& part : parts) {
-            const Val v = c.load(c.memory_scalar(part.type), c.gep(at, static_cast<std::int64_t>(part.offset)),
-                                 static_cast<unsigned>(size_of(part.type)));
+            const Val v =
+                c.load(c.memory_scalar(part.type), c.gep(at, static_cast<std::int64_t>(part.offset)),
+                       static_cast<unsigned>(size_of(part.type)));
             leaves.push_back(to_value(v, part.type));
         }
         return leaves;
@@ -298,7 +304,9 @@ void KernelEmitter::store_place(const Place& p, const Leaves& value) {
         const Val lane = m != nullptr ? c.first_active(m) : nullptr;
         for (std::size_t k = 0; k < parts.size(); ++k) {
             const Leaf& l = value[k];
-            const Val v = l.uniform() ? l.scalar : lane != nullptr ? c.extract(l.lanes, lane) : c.extract(l.lanes, 0u);
+            const Val v = l.uniform()       ? l.scalar
+                          : lane != nullptr ? c.extract(l.lanes, lane)
+                                            : c.extract(l.lanes, 0u);
             c.store(to_memory(v, parts[k].type), c.gep(at, static_cast<std::int64_t>(parts[k].offset)),
                     static_cast<unsigned>(size_of(parts[k].type)));
         }

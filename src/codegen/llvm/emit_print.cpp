@@ -9,7 +9,8 @@ using ir::NodeId;
 
 void KernelEmitter::emit_print(NodeId id) {
     const std::span<const NodeId> args = fn_.args(id);
-    // Each operand at a multiple of 16 bytes; its leaves packed, which is the host's layout of what can be printed.
+    // Each operand at a multiple of 16 bytes; its leaves packed, which is the host's layout of what can be
+    // printed.
     std::uint64_t size = 0;
     std::vector<std::uint64_t> offsets;
     for (const NodeId arg : args) {

@@ -1,5 +1,5 @@
-// Subgroup operations. A subgroup is the W lanes of one vector, so these are operations inside of registers; lanes that
-// are not live contribute the identity.
+// Subgroup operations. A subgroup is the W lanes of one vector, so these are operations inside of registers;
+// lanes that are not live contribute the identity.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <array>
@@ -29,12 +29,14 @@ Val KernelEmitter::fold_identity(Op op, ScalarType type, Type shape) {
         case Op::And: return c.ones(shape);
         case Op::Min:
             if (volley::is_float(type)) return c.cf(shape, infinity);
-            return is_signed_integer(type) ? c.c(shape, std::numeric_limits<std::int64_t>::max() >> (64 - bits))
-                                           : c.ones(shape);
+            return is_signed_integer(type)
+                       ? c.c(shape, std::numeric_limits<std::int64_t>::max() >> (64 - bits))
+                       : c.ones(shape);
         case Op::Max:
             if (volley::is_float(type)) return c.cf(shape, -infinity);
-            return is_signed_integer(type) ? c.c(shape, std::numeric_limits<std::int64_t>::min() >> (64 - bits))
-                                           : c.zero(shape);
+            return is_signed_integer(type)
+                       ? c.c(shape, std::numeric_limits<std::int64_t>::min() >> (64 - bits))
+                       : c.zero(shape);
         default: return c.zero(shape);
     }
 }
@@ -158,12 +160,15 @@ void KernelEmitter::emit_vote(NodeId id) {
     const Val v = lanes(in);
     switch (op) {
         case Op::SubgroupAny: set(id, {Leaf::of_scalar(c.any(m == nullptr ? v : c.and_(v, m)))}); break;
-        case Op::SubgroupAll: set(id, {Leaf::of_scalar(c.all(m == nullptr ? v : c.or_(v, c.not_(m))))}); break;
+        case Op::SubgroupAll:
+            set(id, {Leaf::of_scalar(c.all(m == nullptr ? v : c.or_(v, c.not_(m))))});
+            break;
         default: {
             const Val word = c.bits(m == nullptr ? v : c.and_(v, m));
             const Val wide = c.W < 64 ? c.zext(word, c.i64) : word;
-            set(id, {Leaf::of_scalar(c.trunc(wide, c.i32)), Leaf::of_scalar(c.trunc(c.lshr(wide, c.u64(32)), c.i32)),
-                     Leaf::of_scalar(c.u32(0)), Leaf::of_scalar(c.u32(0))});
+            set(id, {Leaf::of_scalar(c.trunc(wide, c.i32)),
+                     Leaf::of_scalar(c.trunc(c.lshr(wide, c.u64(32)), c.i32)), Leaf::of_scalar(c.u32(0)),
+                     Leaf::of_scalar(c.u32(0))});
         }
     }
 }

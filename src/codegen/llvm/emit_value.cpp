@@ -1,5 +1,5 @@
-// Pure operations: constants, ids, arithmetic, conversions, composites. Semantics are those of docs/ir.md sections
-// 3 to 5, in every lane, live or not: no operation here can fault.
+// Pure operations: constants, ids, arithmetic, conversions, composites. Semantics are those of docs/ir.md
+// sections 3 to 5, in every lane, live or not: no operation here can fault.
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "codegen/llvm/vector_math.hpp"
 #include "core/text.hpp"
@@ -20,7 +20,9 @@ passes::LaneShape KernelEmitter::shape(NodeId id) const {
     return lanes_.shape(id);
 }
 
-bool KernelEmitter::lane_uniform(NodeId id) const { return group_level_ || c.W == 1 || lanes_.lane_uniform(id); }
+bool KernelEmitter::lane_uniform(NodeId id) const {
+    return group_level_ || c.W == 1 || lanes_.lane_uniform(id);
+}
 
 void KernelEmitter::emit_node(NodeId id) {
     const Op op = fn_[id].op;
@@ -162,7 +164,8 @@ void KernelEmitter::emit_elementwise(NodeId id) {
             return node.op == Op::Convert ? convert(v[0], operand, result)
                                           : apply(node.op, result, operand, v[0], v[1], v[2]);
         };
-        const passes::LaneShape s = count == 1 ? shape(id) : passes::LaneShape{passes::LaneShape::Varying, 0, 1};
+        const passes::LaneShape s =
+            count == 1 ? shape(id) : passes::LaneShape{passes::LaneShape::Varying, 0, 1};
         if (uniform || s.kind == passes::LaneShape::Uniform) {
             leaves[k] = Leaf::of_scalar(run(true));
         } else if (s.kind == passes::LaneShape::Affine && is_integer(result)) {
@@ -269,7 +272,8 @@ void KernelEmitter::emit_extract(NodeId id) {
                        in.begin() + static_cast<std::ptrdiff_t>(first + count)));
         return;
     }
-    // A computed index: choose among the candidates, which are few. An index outside of the range gives some part.
+    // A computed index: choose among the candidates, which are few. An index outside of the range gives some
+    // part.
     const auto index_of = [&](bool as_scalar) {
         Val sum = as_scalar ? c.u32(0) : c.zero(c.lanes(c.i32));
         for (const Step& step : steps) {
@@ -291,8 +295,9 @@ void KernelEmitter::emit_extract(NodeId id) {
     for (unsigned k = 0; k < count; ++k) {
         bool uniform = index_uniform;
         for (std::uint64_t o = 0; o <= span; ++o) {
-            const bool same = c.element(in[first + k + o].uniform() ? in[first + k + o].scalar : in[first + k + o].lanes) ==
-                              c.element(in[first + k].uniform() ? in[first + k].scalar : in[first + k].lanes);
+            const bool same =
+                c.element(in[first + k + o].uniform() ? in[first + k + o].scalar : in[first + k + o].lanes) ==
+                c.element(in[first + k].uniform() ? in[first + k].scalar : in[first + k].lanes);
             if (same) uniform = uniform && in[first + k + o].uniform();
         }
         Val chosen = uniform ? in[first + k].scalar : lanes(in[first + k]);
@@ -345,15 +350,16 @@ Val KernelEmitter::convert(Val v, ScalarType from, ScalarType to) {
     }
     if (to_float) {
         if (to == ScalarType::F16) {
-            // Through f32: exact for 8 and 16 bits; wider integers round to f64 first, which is exact to 53 bits, and
-            // anything that large is beyond f16's range.
+            // Through f32: exact for 8 and 16 bits; wider integers round to f64 first, which is exact to 53
+            // bits, and anything that large is beyond f16's range.
             const ScalarType by = bits_of(from) <= 16 ? ScalarType::F32 : ScalarType::F64;
             return convert(convert(v, from, by), by, to);
         }
         return is_signed_integer(from) ? c.L.BuildSIToFP(c.b, v, t, "") : c.L.BuildUIToFP(c.b, v, t, "");
     }
     if (from == ScalarType::F16) return convert(convert(v, from, ScalarType::F32), ScalarType::F32, to);
-    return c.intrinsic(is_signed_integer(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, c.L.TypeOf(v)}, {v});
+    return c.intrinsic(is_signed_integer(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {t, c.L.TypeOf(v)},
+                       {v});
 }
 
 Val KernelEmitter::apply(Op op, ScalarType result, ScalarType operand, Val x, Val y, Val z) {
@@ -363,7 +369,8 @@ Val KernelEmitter::apply(Op op, ScalarType result, ScalarType operand, Val x, Va
             if (operand == ScalarType::F16) x = convert(x, operand, ScalarType::F32);
             if (op == Op::IsNan) return c.fcmp(LLVMRealUNO, x, x);
             const Val magnitude = c.intrinsic("llvm.fabs", {c.L.TypeOf(x)}, {x});
-            return c.fcmp(LLVMRealOEQ, magnitude, c.cf(c.L.TypeOf(x), std::numeric_limits<double>::infinity()));
+            return c.fcmp(LLVMRealOEQ, magnitude,
+                          c.cf(c.L.TypeOf(x), std::numeric_limits<double>::infinity()));
         }
         default: break;
     }
@@ -376,7 +383,8 @@ Val KernelEmitter::apply(Op op, ScalarType result, ScalarType operand, Val x, Va
             default: break;
         }
     }
-    return volley::is_float(operand) ? apply_float(op, operand, x, y, z) : apply_integer(op, operand, x, y, z);
+    return volley::is_float(operand) ? apply_float(op, operand, x, y, z)
+                                     : apply_integer(op, operand, x, y, z);
 }
 
 Val KernelEmitter::compare(Op op, ScalarType type, Val x, Val y) {
@@ -410,7 +418,8 @@ Val KernelEmitter::divide(bool remainder, ScalarType type, Val x, Val y) {
     const Val zero = c.icmp(LLVMIntEQ, y, c.zero(t));
     const unsigned bits = bits_of(type);
     if (c.is_vector(t) && bits <= 32 && !c.L.IsConstant(y)) {
-        // No vector unit divides integers; the quotient of two 32-bit integers is exact in f64 (f32 up to 16 bits).
+        // No vector unit divides integers; the quotient of two 32-bit integers is exact in f64 (f32 up to 16
+        // bits).
         const Type ft = c.like(x, bits <= 16 ? c.f32 : c.f64);
         const Val divisor = c.select(zero, c.c(t, 1), y);
         const auto to_float = [&](Val v) {
@@ -424,8 +433,9 @@ Val KernelEmitter::divide(bool remainder, ScalarType type, Val x, Val y) {
             if (c.isa.avx512) {
                 q = c.trunc(c.L.BuildFPToSI(c.b, quotient, wide, ""), t);
             } else if (s) {
-                const Val overflow = c.and_(c.icmp(LLVMIntEQ, x, c.c(t, std::numeric_limits<std::int32_t>::min())),
-                                            c.icmp(LLVMIntEQ, y, c.c(t, -1)));
+                const Val overflow =
+                    c.and_(c.icmp(LLVMIntEQ, x, c.c(t, std::numeric_limits<std::int32_t>::min())),
+                           c.icmp(LLVMIntEQ, y, c.c(t, -1)));
                 const Val safe = c.select(overflow, c.zero(ft), quotient);
                 q = c.select(overflow, x, c.L.BuildFPToSI(c.b, safe, t, ""));
             } else {

@@ -1,5 +1,6 @@
-// Local variables. One stack slot a leaf, which LLVM turns into registers; a variable with a computed index lives in
-// memory, leaf by leaf with the lanes of a leaf side by side, so that a uniform index is still a vector access.
+// Local variables. One stack slot a leaf, which LLVM turns into registers; a variable with a computed index
+// lives in memory, leaf by leaf with the lanes of a leaf side by side, so that a uniform index is still a
+// vector access.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <algorithm>
@@ -100,7 +101,7 @@ void KernelEmitter::reset_variable(NodeId id) {
     // All lanes, live or not: a lane that does not run the declaration cannot see the variable either.
     for (std::size_t k = 0; k < types.size(); ++k) {
         const Type t = v.indexed && types[k] == ScalarType::Bool ? (v.uniform ? c.i8 : c.lanes(c.i8))
-                                                                : slot_type(types[k], v.uniform);
+                                                                 : slot_type(types[k], v.uniform);
         const Val p = v.indexed ? c.gep(v.memory, static_cast<std::int64_t>(k) * v.slot_size) : v.slots[k];
         c.store(c.zero(t), p, v.indexed ? static_cast<unsigned>(size_of(types[k])) : 0);
     }
@@ -150,7 +151,8 @@ void KernelEmitter::emit_variable_load(NodeId id) {
                 leaves.push_back(to_value(c.load(v.uniform ? t : c.lanes(t), at, size), types[k]));
             } else {
                 const Val lane_offsets = v.uniform ? offsets : c.add(offsets, c.iota(c.i64, size));
-                leaves.push_back(to_value(c.gather(c.lanes(t), c.gep(at, lane_offsets), size, mask()), types[k]));
+                leaves.push_back(
+                    to_value(c.gather(c.lanes(t), c.gep(at, lane_offsets), size, mask()), types[k]));
             }
         }
     }
@@ -176,7 +178,8 @@ void KernelEmitter::emit_variable_store(NodeId id) {
         for (std::size_t k = 0; k < types.size(); ++k) {
             Val x = v.uniform ? scalar(in[k]) : lanes(in[k]);
             if (m != nullptr) {
-                const Val old = slot_to_value(c.load(slot_type(types[k], false), v.slots[first + k], 0), types[k]);
+                const Val old =
+                    slot_to_value(c.load(slot_type(types[k], false), v.slots[first + k], 0), types[k]);
                 x = c.select(m, x, old);
             }
             c.store(value_to_slot(x, types[k]), v.slots[first + k], 0);
@@ -192,7 +195,8 @@ void KernelEmitter::emit_variable_store(NodeId id) {
         } else if (offsets == nullptr) {
             c.masked_store(to_memory(lanes(in[k]), types[k]), at, size, m);
         } else {
-            c.scatter(to_memory(lanes(in[k]), types[k]), c.gep(at, c.add(offsets, c.iota(c.i64, size))), size, m);
+            c.scatter(to_memory(lanes(in[k]), types[k]), c.gep(at, c.add(offsets, c.iota(c.i64, size))), size,
+                      m);
         }
     }
 }

@@ -23,15 +23,15 @@ struct ArgLayout {
 };
 [[nodiscard]] ArgLayout layout_args(const ir::Function& fn);
 
-/// Receives the operands of a `print`: `values` holds them one after the other, each at a multiple of 16 bytes in
-/// the host's layout; `format` is the format string's index in the function.
+/// Receives the operands of a `print`: `values` holds them one after the other, each at a multiple of 16
+/// bytes in the host's layout; `format` is the format string's index in the function.
 using PrintFn = void (*)(void* context, std::uint32_t format, const void* values);
 
 /// One piece of a launch: what one call of the entry point works through.
 ///
-/// A *flat* kernel (no workgroup is visible to it) runs x in [begin, end) for rows [row_begin, row_end), where
-/// row = z * global_size[1] + y; begin is a multiple of the width. A *grouped* kernel runs the workgroups
-/// [begin, end) in linear order (x fastest) and leaves the rows alone.
+/// A *flat* kernel (no workgroup is visible to it) runs x in [begin, end) for rows [row_begin, row_end),
+/// where row = z * global_size[1] + y; begin is a multiple of the width. A *grouped* kernel runs the
+/// workgroups [begin, end) in linear order (x fastest) and leaves the rows alone.
 struct Work {
     const std::byte* args = nullptr;
     std::uint64_t begin = 0;

@@ -1,4 +1,5 @@
-// The frame of a kernel: reading the work description, and the loops over rows, workgroups and chunks of W lanes.
+// The frame of a kernel: reading the work description, and the loops over rows, workgroups and chunks of W
+// lanes.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <algorithm>
@@ -83,14 +84,19 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
 }
 
 KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Variant& variant)
-    : c(code), fn_(fn), variant_(variant), flat_(is_flat(fn)), model_(lane_model(fn, variant, code.W)),
-      lanes_(passes::analyse_lanes(fn, model_)), groups_(find_access_groups(fn, lanes_)),
+    : c(code),
+      fn_(fn),
+      variant_(variant),
+      flat_(is_flat(fn)),
+      model_(lane_model(fn, variant, code.W)),
+      lanes_(passes::analyse_lanes(fn, model_)),
+      groups_(find_access_groups(fn, lanes_)),
       control_(plan_control(fn, [&](NodeId id) { return code.W == 1 || lanes_.lane_uniform(id); })),
       values_(fn.nodes.size()) {
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
-    if (!has_barrier(fn)) return;
-    segments_ = plan_segments(fn, passes::analyse_uniformity(fn));
+    if (!passes::has_barrier(fn)) return;
+    segments_ = passes::split_barriers(fn, passes::analyse_uniformity(fn));
     std::vector<std::size_t> segment_of(fn.nodes.size(), 0);
     for (std::size_t i = 0; i < segments_->segments.size(); ++i) {
         for (const NodeId id : segments_->segments[i].nodes) segment_of[id] = i + 1;
@@ -108,12 +114,13 @@ void KernelEmitter::emit(const char* name) {
         const std::string_view k = key;
         const std::string_view t = text;
         c.L.AddAttributeAtIndex(c.function, LLVMAttributeFunctionIndex,
-                                c.L.CreateStringAttribute(c.context, key, static_cast<unsigned>(k.size()), text,
-                                                          static_cast<unsigned>(t.size())));
+                                c.L.CreateStringAttribute(c.context, key, static_cast<unsigned>(k.size()),
+                                                          text, static_cast<unsigned>(t.size())));
     };
     const auto enum_attribute = [&](std::string_view key, std::uint64_t v) {
         const unsigned kind = c.L.GetEnumAttributeKindForName(key.data(), key.size());
-        c.L.AddAttributeAtIndex(c.function, LLVMAttributeFunctionIndex, c.L.CreateEnumAttribute(c.context, kind, v));
+        c.L.AddAttributeAtIndex(c.function, LLVMAttributeFunctionIndex,
+                                c.L.CreateEnumAttribute(c.context, kind, v));
     };
     enum_attribute("nounwind", 0);
     // Vector spills on a stack that is only 16-byte aligned cross cache lines and pages: up to twice as slow.
@@ -167,7 +174,8 @@ void KernelEmitter::load_work() {
         const ir::Param& p = fn_.params[k];
         const Val at = c.gep(args_, layout.offsets[k]);
         if (p.kind == ir::ParamKind::Buffer) {
-            set(p.node, {Leaf::of_scalar(c.load(c.ptr, at, 16)), Leaf::of_scalar(c.load(c.i64, c.gep(at, 8), 8))});
+            set(p.node,
+                {Leaf::of_scalar(c.load(c.ptr, at, 16)), Leaf::of_scalar(c.load(c.i64, c.gep(at, 8), 8))});
         } else {
             Place whole;
             whole.base = at;
@@ -186,7 +194,8 @@ void KernelEmitter::place_shared() {
     });
 }
 
-void KernelEmitter::counted_loop(Val begin, Val end, Val step, const char* name, const std::function<void(Val)>& body) {
+void KernelEmitter::counted_loop(Val begin, Val end, Val step, const char* name,
+                                 const std::function<void(Val)>& body) {
     const Type t = c.L.TypeOf(begin);
     const Val counter = c.slot(t);
     c.store(begin, counter, 0);

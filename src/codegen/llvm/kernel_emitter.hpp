@@ -1,17 +1,18 @@
 // Walks a kernel's IR and writes vector code for it: W invocations at a time.
 //
-// A value is kept leaf by leaf (docs/ir.md's scalars): as one scalar where all lanes agree, as lanes where they
-// differ, and as both where they are an arithmetic progression over the lanes, so that addresses stay scalar.
-// Divergent control flow runs under the mask in live_; the invariant is that wherever code runs, some lane is live.
+// A value is kept leaf by leaf (docs/ir.md's scalars): as one scalar where all lanes agree, as lanes where
+// they differ, and as both where they are an arithmetic progression over the lanes, so that addresses stay
+// scalar. Divergent control flow runs under the mask in live_; the invariant is that wherever code runs, some
+// lane is live.
 #pragma once
 
 #include "codegen/llvm/access_groups.hpp"
 #include "codegen/llvm/code_builder.hpp"
 #include "codegen/llvm/compiler.hpp"
 #include "codegen/llvm/control_plan.hpp"
-#include "codegen/llvm/segments.hpp"
 #include "ir/function.hpp"
 #include "passes/access.hpp"
+#include "passes/split_barriers.hpp"
 #include "passes/uniformity.hpp"
 
 #include <functional>
@@ -56,11 +57,11 @@ private:
     Val edge_mask();                // which lanes of the chunk are inside of the group and the grid
 
     // emit_group.cpp: kernels with barriers
-    void emit_group_region(const GroupRegion& region);
-    void emit_group_control(const GroupItem& item);
-    void emit_group_loop(const GroupItem& item);
-    void emit_segment(const Segment& segment);
-    void emit_segment_chunk(const Segment& segment, Val chunk, Val mask);
+    void emit_group_region(const passes::GroupRegion& region);
+    void emit_group_control(const passes::GroupItem& item);
+    void emit_group_loop(const passes::GroupItem& item);
+    void emit_segment(const passes::Segment& segment);
+    void emit_segment_chunk(const passes::Segment& segment, Val chunk, Val mask);
     void leave_segment(ir::Op op);
     void for_each_chunk(const std::function<void(Val chunk, Val mask)>& body);
     void place_spills();
@@ -106,8 +107,8 @@ private:
     Leaves load_place(const Place& place);
     void store_place(const Place& place, const Leaves& value);
     [[nodiscard]] std::optional<std::int64_t> lane_stride(const Place& place) const;  // bytes; none: varying
-    Val address(const Place& place);        // lane 0
-    Val address_lanes(const Place& place);  // <W x ptr>
+    Val address(const Place& place);                                                  // lane 0
+    Val address_lanes(const Place& place);                                            // <W x ptr>
     Leaves load_interleaved(Val address, ScalarType type, unsigned count);
     void store_interleaved(Val address, ScalarType type, const Leaves& value);
     Val load_strided(Val address, ScalarType type, std::int64_t stride);
@@ -118,10 +119,10 @@ private:
     struct Variable {
         DType type;
         bool uniform = false;
-        bool indexed = false;    // some access computes an index: lives in memory, one slot a leaf
-        std::vector<Val> slots;  // one a leaf (not indexed)
-        Val memory = nullptr;    // indexed
-        unsigned slot_size = 0;  // bytes of a leaf's slot (indexed)
+        bool indexed = false;     // some access computes an index: lives in memory, one slot a leaf
+        std::vector<Val> slots;   // one a leaf (not indexed)
+        Val memory = nullptr;     // indexed
+        unsigned slot_size = 0;   // bytes of a leaf's slot (indexed)
         std::uint64_t spill = 0;  // offset in the spill area, when it lives across segments
         bool spilled = false;
     };
@@ -129,8 +130,10 @@ private:
     void reset_variable(ir::NodeId var);
     void emit_variable_load(ir::NodeId id);
     void emit_variable_store(ir::NodeId id);
-    /// The uniform part of an indexed access's address, and the lanes' offsets from it (null when there are none).
-    std::pair<Val, Val> variable_address(const Variable& v, std::uint64_t first, const std::vector<Step>& steps);
+    /// The uniform part of an indexed access's address, and the lanes' offsets from it (null when there are
+    /// none).
+    std::pair<Val, Val> variable_address(const Variable& v, std::uint64_t first,
+                                         const std::vector<Step>& steps);
     std::pair<std::uint64_t, std::vector<Step>> leaf_path(ir::NodeId access);
     Type slot_type(ScalarType s, bool uniform) const;
     Val slot_to_value(Val stored, ScalarType s);
@@ -150,7 +153,7 @@ private:
         ir::NodeId node;
         Block next = nullptr;  // where continue goes
         Block exit = nullptr;
-        Val broken = nullptr;     // slots of masked loops
+        Val broken = nullptr;  // slots of masked loops
         Val continued = nullptr;
         bool masked = false;
     };
@@ -189,15 +192,15 @@ private:
     passes::LaneAnalysis lanes_;
     AccessGroups groups_;
     ControlPlan control_;
-    std::optional<SegmentPlan> segments_;  // kernels with barriers
+    std::optional<passes::SegmentPlan> segments_;  // kernels with barriers
     std::vector<Leaves> values_;
     std::unordered_map<ir::NodeId, Variable> variables_;
     std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
     std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;     // of values
     std::unordered_map<ir::NodeId, std::uint64_t> continue_offsets_;  // of group loops' masks
-    std::uint64_t alive_offset_ = 0;                                  // of the mask of lanes that have not returned
-    unsigned group_size_ = 1;                                         // invocations of a workgroup
-    unsigned chunks_ = 1;                                             // vectors of a workgroup
+    std::uint64_t alive_offset_ = 0;  // of the mask of lanes that have not returned
+    unsigned group_size_ = 1;         // invocations of a workgroup
+    unsigned chunks_ = 1;             // vectors of a workgroup
     std::size_t spill_bytes_ = 0;
     bool group_level_ = false;  // emitting what is done once for a workgroup
 

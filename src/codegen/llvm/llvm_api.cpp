@@ -66,7 +66,8 @@ LlvmApi load() {
 #endif
     load_symbol(library, "LLVMInitialize" VOLLEY_LLVM_HOST "TargetInfo",
                 reinterpret_cast<void**>(&api.initialize_target_info));
-    load_symbol(library, "LLVMInitialize" VOLLEY_LLVM_HOST "Target", reinterpret_cast<void**>(&api.initialize_target));
+    load_symbol(library, "LLVMInitialize" VOLLEY_LLVM_HOST "Target",
+                reinterpret_cast<void**>(&api.initialize_target));
     load_symbol(library, "LLVMInitialize" VOLLEY_LLVM_HOST "TargetMC",
                 reinterpret_cast<void**>(&api.initialize_target_mc));
     load_symbol(library, "LLVMInitialize" VOLLEY_LLVM_HOST "AsmPrinter",

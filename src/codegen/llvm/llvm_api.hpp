@@ -1,5 +1,6 @@
-// LLVM's C API as a table of functions, filled from libLLVM when it is first needed. Volley does not link LLVM:
-// programs start without it, and its symbols stay local to this table beside other LLVMs in the process.
+// LLVM's C API as a table of functions, filled from libLLVM when it is first needed. Volley does not link
+// LLVM: programs start without it, and its symbols stay local to this table beside other LLVMs in the
+// process.
 #pragma once
 
 #include <llvm-c/Analysis.h>
@@ -70,8 +71,8 @@ struct LlvmApi {
     void (*initialize_asm_printer)() = nullptr;
 };
 
-/// Opens libLLVM at the first call (about 15 ms). Throws CompileError when there is none, saying what to install; a
-/// later call tries again. Thread-safe.
+/// Opens libLLVM at the first call (about 15 ms). Throws CompileError when there is none, saying what to
+/// install; a later call tries again. Thread-safe.
 [[nodiscard]] const LlvmApi& llvm_api();
 
 }  // namespace volley::codegen::llvm

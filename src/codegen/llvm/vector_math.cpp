@@ -1,5 +1,6 @@
-// Polynomials are minimax fits on the reduced range; all lanes compute, special lanes are blended in at the end,
-// and lanes outside of a fast path's range are done by a library call that is branched around when there are none.
+// Polynomials are minimax fits on the reduced range; all lanes compute, special lanes are blended in at the
+// end, and lanes outside of a fast path's range are done by a library call that is branched around when there
+// are none.
 #include "codegen/llvm/vector_math.hpp"
 
 #include "core/text.hpp"
@@ -28,14 +29,18 @@ struct Named {
     bool binary;
 };
 constexpr Named named_functions[] = {
-    {Op::Sin, "sin", "u10", false},     {Op::Cos, "cos", "u10", false},     {Op::Tan, "tan", "u10", false},
-    {Op::Asin, "asin", "u10", false},   {Op::Acos, "acos", "u10", false},   {Op::Atan, "atan", "u10", false},
-    {Op::Atan2, "atan2", "u10", true},  {Op::Sinh, "sinh", "u10", false},   {Op::Cosh, "cosh", "u10", false},
-    {Op::Tanh, "tanh", "u10", false},   {Op::Asinh, "asinh", "u10", false}, {Op::Acosh, "acosh", "u10", false},
-    {Op::Atanh, "atanh", "u10", false}, {Op::Exp, "exp", "u10", false},     {Op::Exp2, "exp2", "u10", false},
-    {Op::Exp10, "exp10", "u10", false}, {Op::Expm1, "expm1", "u10", false}, {Op::Log, "log", "u10", false},
-    {Op::Log2, "log2", "u10", false},   {Op::Log10, "log10", "u10", false}, {Op::Log1p, "log1p", "u10", false},
-    {Op::Pow, "pow", "u10", true},      {Op::Cbrt, "cbrt", "u10", false},   {Op::Hypot, "hypot", "u05", true},
+    {Op::Sin, "sin", "u10", false},     {Op::Cos, "cos", "u10", false},
+    {Op::Tan, "tan", "u10", false},     {Op::Asin, "asin", "u10", false},
+    {Op::Acos, "acos", "u10", false},   {Op::Atan, "atan", "u10", false},
+    {Op::Atan2, "atan2", "u10", true},  {Op::Sinh, "sinh", "u10", false},
+    {Op::Cosh, "cosh", "u10", false},   {Op::Tanh, "tanh", "u10", false},
+    {Op::Asinh, "asinh", "u10", false}, {Op::Acosh, "acosh", "u10", false},
+    {Op::Atanh, "atanh", "u10", false}, {Op::Exp, "exp", "u10", false},
+    {Op::Exp2, "exp2", "u10", false},   {Op::Exp10, "exp10", "u10", false},
+    {Op::Expm1, "expm1", "u10", false}, {Op::Log, "log", "u10", false},
+    {Op::Log2, "log2", "u10", false},   {Op::Log10, "log10", "u10", false},
+    {Op::Log1p, "log1p", "u10", false}, {Op::Pow, "pow", "u10", true},
+    {Op::Cbrt, "cbrt", "u10", false},   {Op::Hypot, "hypot", "u05", true},
     {Op::Rem, "fmod", nullptr, true},  // SLEEF's fmod is inexact for large quotients
 };
 
@@ -85,7 +90,8 @@ Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
     for (const Named& f : named_functions) {
         if (f.op == op) found = &f;
     }
-    if (found == nullptr) throw InternalError(cat("no function for operation ", static_cast<int>(op)), "vector_math");
+    if (found == nullptr)
+        throw InternalError(cat("no function for operation ", static_cast<int>(op)), "vector_math");
     const bool f64 = type == ScalarType::F64;
     const unsigned n = c.size(x);
     if (n > 1 && found->sleef_suffix != nullptr && sleef_library() != nullptr) {
@@ -93,12 +99,13 @@ Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
             // A narrower vector rides in a wider form's low lanes only where no form of its own exists.
             const bool last = form.suffix == sleef_forms(c.isa, f64).back().suffix;
             if (form.lanes > n && !last) continue;
-            const std::string name =
-                cat("Sleef_", found->c_name, f64 ? "d" : "f", form.lanes, "_", found->sleef_suffix, form.suffix);
+            const std::string name = cat("Sleef_", found->c_name, f64 ? "d" : "f", form.lanes, "_",
+                                         found->sleef_suffix, form.suffix);
             if (external_address(name.c_str()) == nullptr) continue;
             const auto call = [&](Val a, Val b) {
                 const Type t = c.L.TypeOf(a);
-                return found->binary ? c.call_external(name.c_str(), t, {a, b}) : c.call_external(name.c_str(), t, {a});
+                return found->binary ? c.call_external(name.c_str(), t, {a, b})
+                                     : c.call_external(name.c_str(), t, {a});
             };
             if (form.lanes > n) {
                 std::vector<int> widen(form.lanes);
@@ -165,7 +172,8 @@ Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     Val quadrant = c.L.BuildFPToSI(c.b, safe_q, it, "");
     if (op == Op::Cos) quadrant = c.add(quadrant, c.c(it, 1));
     const Val r2 = c.fmul(r, r);
-    const Val s = c.fma(c.fmul(r, r2), polynomial(c, r2, {2.7525562e-6, -1.9840874e-4, 8.3333310e-3, -1.6666667e-1}), r);
+    const Val s = c.fma(c.fmul(r, r2),
+                        polynomial(c, r2, {2.7525562e-6, -1.9840874e-4, 8.3333310e-3, -1.6666667e-1}), r);
     const Val k = polynomial(c, r2, {2.4433157e-5, -1.3887316e-3, 4.1666646e-2, -0.5, 1.0});
     const Val odd = c.icmp(LLVMIntNE, c.and_(quadrant, c.c(it, 1)), c.zero(it));
     const Val chosen = c.select(odd, k, s);
@@ -197,13 +205,15 @@ Val exp_f32(CodeBuilder& c, Op op, Val x) {
     Val p = nullptr;
     if (two) {
         const Val r = c.fsub(a, n);
-        p = polynomial(c, r, {1.535336188319500e-4, 1.339887440266574e-3, 9.618437357674640e-3, 5.550332471162809e-2,
-                              2.402264791363012e-1, 6.931472028550421e-1, 1.0});
+        p = polynomial(c, r,
+                       {1.535336188319500e-4, 1.339887440266574e-3, 9.618437357674640e-3,
+                        5.550332471162809e-2, 2.402264791363012e-1, 6.931472028550421e-1, 1.0});
     } else {
         Val r = c.fma(n, c.cf(t, -0.693359375), a);
         r = c.fma(n, c.cf(t, 2.12194440e-4), r);
-        const Val q = polynomial(c, r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                                        1.6666665459e-1, 5.0000001201e-1});
+        const Val q = polynomial(c, r,
+                                 {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                                  1.6666665459e-1, 5.0000001201e-1});
         p = c.fadd(c.fma(q, c.fmul(r, r), r), c.cf(t, 1.0));
     }
     const Val unordered = c.fcmp(LLVMRealUNO, x, x);
@@ -226,8 +236,9 @@ Val log_f32(CodeBuilder& c, Op op, Val x) {
     const Val fe = c.L.BuildSIToFP(c.b, e, t, "");
     const Val f = c.fsub(m, c.cf(t, 1.0));
     const Val z = c.fmul(f, f);
-    Val y = polynomial(c, f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                              -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    Val y = polynomial(c, f,
+                       {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                        -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
     y = c.fmul(c.fmul(f, z), y);
     Val r = nullptr;
     if (op == Op::Log) {
@@ -254,7 +265,9 @@ Val call_with_wide_range(CodeBuilder& c, Op op, ScalarType type, Val x) {
     const bool f32 = type == ScalarType::F32;
     const Val magnitude = fabs(c, x);
     const bool hyperbolic = op == Op::Sinh || op == Op::Cosh;
-    const double limit = hyperbolic ? (f32 ? 88.0 : 709.0) : op == Op::Log1p ? (f32 ? 1e37 : 1e300) : (f32 ? 1e18 : 1e150);
+    const double limit = hyperbolic        ? (f32 ? 88.0 : 709.0)
+                         : op == Op::Log1p ? (f32 ? 1e37 : 1e300)
+                                           : (f32 ? 1e18 : 1e150);
     const bool odd = op == Op::Asinh || op == Op::Sinh;
     const Val large = c.fcmp(LLVMRealOGT, odd || op == Op::Cosh ? magnitude : x, c.cf(t, limit));
     return patch(c, large, call_library(c, op, type, x, nullptr), [&] {
@@ -284,10 +297,11 @@ Val rsqrt_f32(CodeBuilder& c, Val x) {
     for (unsigned i = 0; i < n; i += step) {
         const Val v = c.slice(x, i, step);
         if (step == 16) {
-            parts.push_back(c.intrinsic("llvm.x86.avx512.rsqrt14.ps.512", {},
-                                        {v, c.zero(c.L.TypeOf(v)), c.ones(c.i16)}));
+            parts.push_back(
+                c.intrinsic("llvm.x86.avx512.rsqrt14.ps.512", {}, {v, c.zero(c.L.TypeOf(v)), c.ones(c.i16)}));
         } else {
-            parts.push_back(c.intrinsic(step == 8 ? "llvm.x86.avx.rsqrt.ps.256" : "llvm.x86.sse.rsqrt.ps", {}, {v}));
+            parts.push_back(
+                c.intrinsic(step == 8 ? "llvm.x86.avx.rsqrt.ps.256" : "llvm.x86.sse.rsqrt.ps", {}, {v}));
         }
     }
     const Val y = c.concat(parts);
@@ -322,18 +336,21 @@ void* external_address(const char* name) noexcept {
     if (std::string_view(name) == "fma") {
         return reinterpret_cast<void*>(static_cast<double (*)(double, double, double)>(::fma));
     }
-#define VOLLEY_C(name)                                              \
-    {#name "f", reinterpret_cast<void*>(static_cast<F>(::name##f))}, \
-        {#name, reinterpret_cast<void*>(static_cast<D>(::name))}
-#define VOLLEY_C2(name)                                              \
-    {#name "f", reinterpret_cast<void*>(static_cast<F2>(::name##f))}, \
-        {#name, reinterpret_cast<void*>(static_cast<D2>(::name))}
+#define VOLLEY_C(name)                                                 \
+    {#name "f", reinterpret_cast<void*>(static_cast<F>(::name##f))}, { \
+#name, reinterpret_cast < void*>(static_cast <D>(::name))      \
+    }
+#define VOLLEY_C2(name)                                                 \
+    {#name "f", reinterpret_cast<void*>(static_cast<F2>(::name##f))}, { \
+#name, reinterpret_cast < void*>(static_cast <D2>(::name))      \
+    }
     static const C functions[] = {
-        VOLLEY_C(sin),   VOLLEY_C(cos),    VOLLEY_C(tan),    VOLLEY_C(asin),      VOLLEY_C(acos),   VOLLEY_C(atan),
-        VOLLEY_C(sinh),  VOLLEY_C(cosh),   VOLLEY_C(tanh),   VOLLEY_C(asinh),     VOLLEY_C(acosh),  VOLLEY_C(atanh),
-        VOLLEY_C(exp),   VOLLEY_C(exp2),   VOLLEY_C(exp10),  VOLLEY_C(expm1),     VOLLEY_C(log),    VOLLEY_C(log2),
-        VOLLEY_C(log10), VOLLEY_C(log1p),  VOLLEY_C(cbrt),   VOLLEY_C(floor),     VOLLEY_C(ceil),   VOLLEY_C(trunc),
-        VOLLEY_C(rint),  VOLLEY_C2(atan2), VOLLEY_C2(pow),   VOLLEY_C2(hypot),    VOLLEY_C2(fmod),
+        VOLLEY_C(sin),    VOLLEY_C(cos),   VOLLEY_C(tan),    VOLLEY_C(asin),  VOLLEY_C(acos),
+        VOLLEY_C(atan),   VOLLEY_C(sinh),  VOLLEY_C(cosh),   VOLLEY_C(tanh),  VOLLEY_C(asinh),
+        VOLLEY_C(acosh),  VOLLEY_C(atanh), VOLLEY_C(exp),    VOLLEY_C(exp2),  VOLLEY_C(exp10),
+        VOLLEY_C(expm1),  VOLLEY_C(log),   VOLLEY_C(log2),   VOLLEY_C(log10), VOLLEY_C(log1p),
+        VOLLEY_C(cbrt),   VOLLEY_C(floor), VOLLEY_C(ceil),   VOLLEY_C(trunc), VOLLEY_C(rint),
+        VOLLEY_C2(atan2), VOLLEY_C2(pow),  VOLLEY_C2(hypot), VOLLEY_C2(fmod),
     };
 #undef VOLLEY_C
 #undef VOLLEY_C2
@@ -357,7 +374,8 @@ Val vector_math(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
         case Op::Cosh:
         case Op::Asinh:
         case Op::Acosh:
-        case Op::Log1p: return c.is_vector(x) ? call_with_wide_range(c, op, type, x) : call_library(c, op, type, x, y);
+        case Op::Log1p:
+            return c.is_vector(x) ? call_with_wide_range(c, op, type, x) : call_library(c, op, type, x, y);
         default: return call_library(c, op, type, x, y);
     }
 }

@@ -1,5 +1,6 @@
-// The functions of docs/ir.md's accuracy table over scalars and lanes: own polynomials for sin, cos, exp, exp2,
-// log, log2 and rsqrt in f32, SLEEF for the rest, and the C library for scalars or where there is no SLEEF.
+// The functions of docs/ir.md's accuracy table over scalars and lanes: own polynomials for sin, cos, exp,
+// exp2, log, log2 and rsqrt in f32, SLEEF for the rest, and the C library for scalars or where there is no
+// SLEEF.
 #pragma once
 
 #include "codegen/llvm/code_builder.hpp"

@@ -1,0 +1,58 @@
+// Lesson 2: buffers. A buffer has one replica for each queue of every device; memory comes with the first
+// use.
+#include <volley/volley.hpp>
+
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+using namespace volley;
+
+namespace {
+
+bool check(bool right, const char* what) {
+    std::printf("%-52s %s\n", what, right ? "ok" : "WRONG");
+    return right;
+}
+
+}  // namespace
+
+int main() {
+    bool good = true;
+
+    // From a host container, and back.
+    std::vector<int> cpu_data(16);
+    std::iota(cpu_data.begin(), cpu_data.end(), 0);
+    Buffer<int> data = as_buffer(cpu_data);
+    good &= check(data.read(0) == cpu_data, "queue 0's replica is what was written");
+
+    // All replicas at once. The default context has one queue on one device.
+    std::vector<std::vector<int>> all = data.read();
+    good &= check(all.size() == current_context().queue_count(), "one replica for each queue");
+
+    // Shapes have up to 8 dimensions, row-major. Nothing is allocated yet: this one would need 4 GB.
+    Buffer<float> big({1000, 1000, 1000}, {.name = "big"});
+    good &= check(big.size() == 1'000'000'000 && !big.is_allocated(0),
+                  "a buffer that is never used costs nothing");
+
+    // Reading what nothing ever wrote is an error, and says so.
+    try {
+        (void)big.read(0);
+        good = check(false, "reading an unwritten buffer");
+    } catch (const Error& error) {
+        good &= check(error.code() == ErrorCode::NotAllocated, "reading an unwritten buffer is an error:");
+        std::printf("    %s\n", error.what());
+    }
+
+    // Every element of every replica.
+    Buffer<vec3> points({10, 10});
+    points.fill({1.0f, 2.0f, 3.0f});
+    good &= check(points.read(0)[99] == vec3(1.0f, 2.0f, 3.0f), "fill");
+
+    // Copies are handles to the same data.
+    Buffer<int> same = data;
+    same.write(std::vector<int>(16, 7));
+    good &= check(data.read(0)[3] == 7 && same.id() == data.id(), "copies share their data");
+
+    return good ? 0 : 1;
+}

@@ -1,0 +1,14 @@
+// expect: buffers hold plain values
+#include <volley/volley.hpp>
+
+#include <vector>
+
+using namespace volley;
+
+auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
+    data[global_id().x] = data[global_id().x] * alpha;
+});
+
+void run(Buffer<float> data) {
+    Buffer<std::vector<int>> wrong(4);
+}

@@ -1,0 +1,286 @@
+// Shared memory and barriers: all types, uniform loops and conditions, several dimensions.
+#include "support/compare.hpp"
+#include "support/device_test.hpp"
+
+#include <volley/volley.hpp>
+
+#include <complex>
+#include <numeric>
+
+namespace volley::testing {
+
+struct Mixed {
+    i8 tag;
+    vec3 position;
+    double weight;
+    std::complex<float> phase;
+};
+VOLLEY_STRUCT(Mixed, tag, position, weight, phase)
+
+namespace {
+
+// Each workgroup reverses its part: every value passes through shared memory.
+template <class T>
+void check_reversal(const std::vector<T>& values, u32 local) {
+    Buffer<T> data = as_buffer(values);
+    kernel("reverse", [local](Buff<T> d) {
+        Shared<T> tile(local);
+        const auto i = local_id().x;
+        tile[i] = d[global_id().x];
+        barrier();
+        d[global_id().x] = tile[local - 1 - i];
+    }).local(local)(data);
+    std::vector<T> expected = values;
+    for (std::size_t begin = 0; begin < values.size(); begin += local) {
+        for (u32 k = 0; k < local; ++k) expected[begin + k] = values[begin + local - 1 - k];
+    }
+    expect_same(data.read(0), expected, dtype_of<T>().name());
+}
+
+template <class T>
+void check_scalar() {
+    for (const u32 local : {1u, 5u, 64u}) {
+        std::vector<T> values;
+        for (u32 i = 0; i < local * 3; ++i) values.push_back(T(static_cast<int>(i % 120)));
+        check_reversal(values, local);
+    }
+}
+
+VOLLEY_DEVICE_TEST(Shared, HoldsEveryScalarType) {
+    check_scalar<i8>();
+    check_scalar<u8>();
+    check_scalar<i16>();
+    check_scalar<u16>();
+    check_scalar<i32>();
+    check_scalar<u32>();
+    check_scalar<i64>();
+    check_scalar<u64>();
+    check_scalar<half>();
+    check_scalar<float>();
+    check_scalar<double>();
+    check_reversal<bool>({true, false, false, true, true, true, false, true}, 4);
+}
+
+VOLLEY_DEVICE_TEST(Shared, HoldsVectorsAndComplexNumbers) {
+    std::vector<vec3> vectors;
+    std::vector<std::complex<double>> numbers;
+    for (int i = 0; i < 48; ++i) {
+        vectors.emplace_back(float(i), float(-i), 0.5f * float(i));
+        numbers.emplace_back(i, 100 - i);
+    }
+    check_reversal(vectors, 16);
+    check_reversal(numbers, 24);
+}
+
+VOLLEY_DEVICE_TEST(Shared, HoldsStructs) {
+    constexpr u32 n = 24;
+    std::vector<Mixed> values;
+    for (u32 i = 0; i < n; ++i) {
+        const auto f = static_cast<float>(i);
+        values.push_back({static_cast<i8>(i), {f, f + 1, f + 2}, f * 0.25, {f, -f}});
+    }
+    Buffer<Mixed> data = as_buffer(values);
+    kernel("structs", [](Buff<Mixed> d) {
+        Shared<Mixed> tile(12);
+        const auto i = local_id().x;
+        tile[i] = d[global_id().x];
+        barrier();
+        const auto other = tile[11 - i];
+        d[global_id().x].weight = other.weight;
+        d[global_id().x].position.y = other.position.z;
+        d[global_id().x].phase = other.phase;
+    }).local(12)(data);
+    const auto actual = data.read(0);
+    for (u32 i = 0; i < n; ++i) {
+        const Mixed& other = values[i / 12 * 12 + 11 - i % 12];
+        EXPECT_EQ(actual[i].tag, static_cast<i8>(i));
+        EXPECT_EQ(actual[i].weight, other.weight);
+        EXPECT_EQ(actual[i].position, vec3(values[i].position.x, other.position.z, values[i].position.z));
+        EXPECT_EQ(actual[i].phase, other.phase);
+    }
+}
+
+VOLLEY_DEVICE_TEST(Shared, ATransposeUsesTwoDimensionsWithPadding) {
+    constexpr u32 n = 32;
+    std::vector<float> values(n * n);
+    std::iota(values.begin(), values.end(), 0.0f);
+    Buffer<float> in = as_buffer(values);
+    Buffer<float> out(n * n);
+    kernel("transpose", [](Buff<const float> a, Buff<float> b) {
+        Shared<float> tile(8, 9);
+        const auto l = local_id();
+        const auto g = group_id();
+        tile[l.y][l.x] = a[(g.y * 8 + l.y) * n + g.x * 8 + l.x];
+        barrier();
+        b[(g.x * 8 + l.y) * n + g.y * 8 + l.x] = tile[l.x][l.y];
+    }).over({n, n}).local({8, 8})(in, out);
+    const auto actual = out.read(0);
+    for (u32 y = 0; y < n; ++y) {
+        for (u32 x = 0; x < n; ++x) ASSERT_EQ(actual[y * n + x], values[x * n + y]);
+    }
+}
+
+VOLLEY_DEVICE_TEST(Shared, ThreeDimensionalArraysAreIndexedByCall) {
+    Buffer<u32> out(24);
+    kernel("cube", [](Buff<u32> d) {
+        Shared<u32> cube(2, 3, 4);
+        const auto l = local_id();
+        cube(l.z, l.y, l.x) = local_index();
+        barrier();
+        d[local_index()] = cube[1 - l.z][2 - l.y][3 - l.x];
+    }).over({4, 3, 2}).local({4, 3, 2})(out);
+    const auto actual = out.read(0);
+    for (u32 i = 0; i < 24; ++i) EXPECT_EQ(actual[i], 23 - i);
+}
+
+// The tree reduction: a barrier in a uniform loop whose bound is a parameter.
+template <class T>
+void check_reduction(u32 local) {
+    const u32 groups = 3;
+    std::vector<T> values;
+    for (u32 i = 0; i < local * groups; ++i) values.push_back(T(static_cast<int>(i % 7)));
+    Buffer<T> in = as_buffer(values);
+    Buffer<T> out(groups);
+    kernel("reduce", [local](Buff<const T> a, Buff<T> sums) {
+        Shared<T> tile(local);
+        const auto i = local_id().x;
+        tile[i] = a[global_id().x];
+        barrier();
+        Var<u32> stride = local / 2;
+        $while (stride > 0u) {
+            $if (i < stride) { tile[i] = tile[i] + tile[i + stride]; }
+            barrier();
+            stride = stride / 2;
+        }
+        $if (i == 0) { sums[group_id().x] = tile[0]; }
+    }).over(local * groups).local(local)(in, out);
+    const auto actual = out.read(0);
+    for (u32 g = 0; g < groups; ++g) {
+        T expected = T(0);
+        for (u32 k = 0; k < local; ++k) expected = T(expected + values[g * local + k]);
+        EXPECT_EQ(actual[g], expected) << dtype_of<T>().name() << ", local size " << local;
+    }
+}
+
+VOLLEY_DEVICE_TEST(Barrier, TreeReductionsSumEachWorkgroup) {
+    for (const u32 local : {1u, 2u, 8u, 64u, 256u}) {
+        check_reduction<float>(local);
+        check_reduction<i32>(local);
+    }
+    check_reduction<double>(128);
+    check_reduction<u8>(16);
+}
+
+VOLLEY_DEVICE_TEST(Barrier, StandsInUniformConditions) {
+    for (const bool first : {false, true}) {
+        Buffer<u32> out(32);
+        kernel("conditional", [](Buff<u32> d, Const<u32> choice) {
+            Shared<u32> tile(16);
+            const auto i = local_id().x;
+            Var<u32> v = 5u;
+            $if (choice == 1u) {
+                tile[i] = i * 2;
+                barrier();
+                v = tile[15 - i];
+                barrier();
+            } $else {
+                $if (group_id().x == 1u) {
+                    tile[i] = i + 100;
+                    barrier();
+                    v = tile[(i + 1) % 16];
+                }
+            }
+            d[global_id().x] = v;
+        }).local(16)(out, first ? 1u : 0u);
+        const auto actual = out.read(0);
+        for (u32 i = 0; i < 32; ++i) {
+            const u32 l = i % 16;
+            const u32 expected = first ? (15 - l) * 2 : i >= 16 ? (l + 1) % 16 + 100 : 5;
+            ASSERT_EQ(actual[i], expected) << i;
+        }
+    }
+}
+
+VOLLEY_DEVICE_TEST(Barrier, StandsInNestedUniformLoopsWithDivergenceBetween) {
+    constexpr u32 local = 24;
+    Buffer<u32> out(local * 2);
+    kernel("nested", [](Buff<u32> d, Const<u32> rounds) {
+        Shared<u32> tile(local);
+        const auto i = local_id().x;
+        Var<u32> v = i;
+        $for (a, 0u, rounds) {
+            $for (b, 0u, a + 1) {
+                tile[i] = v;
+                barrier();
+                $if (i % 3 == b % 3) { v = tile[(i + 1) % local] + a; } $else { v += b; }
+                barrier();
+            }
+            $if (a == 2u) { $break; }
+        }
+        d[global_id().x] = v;
+    }).local(local)(out, 5u);
+    std::vector<u32> v(local);
+    std::iota(v.begin(), v.end(), 0u);
+    for (u32 a = 0; a < 5; ++a) {
+        for (u32 b = 0; b < a + 1; ++b) {
+            const std::vector<u32> tile = v;
+            for (u32 i = 0; i < local; ++i) v[i] = i % 3 == b % 3 ? tile[(i + 1) % local] + a : v[i] + b;
+        }
+        if (a == 2) break;
+    }
+    const auto actual = out.read(0);
+    for (u32 i = 0; i < 2 * local; ++i) ASSERT_EQ(actual[i], v[i % local]) << i;
+}
+
+VOLLEY_DEVICE_TEST(Barrier, ValuesLiveAcrossIt) {
+    constexpr u32 local = 40;
+    Buffer<double> out(local);
+    kernel("live", [](Buff<double> d) {
+        Shared<float> tile(local);
+        const auto i = local_id().x;
+        const auto a = cast<double>(i) * 0.5;
+        const auto c = make_vec(cast<i16>(i), cast<i16>(i + 1), cast<i16>(i + 2));
+        const auto flag = i % 2 == 0;
+        Array<u32, 3> memory;
+        memory[i % 3] = i;
+        tile[i] = cast<float>(i);
+        barrier();
+        const auto sum = a + cast<double>(tile[local - 1 - i]) + cast<double>(c.z) + cast<double>(memory[i % 3]);
+        barrier();
+        d[i] = select(flag, sum, -sum);
+    }).over(local).local(local)(out);
+    const auto actual = out.read(0);
+    for (u32 i = 0; i < local; ++i) {
+        const double sum = i * 0.5 + (local - 1 - i) + (i + 2) + i;
+        ASSERT_EQ(actual[i], i % 2 == 0 ? sum : -sum) << i;
+    }
+}
+
+VOLLEY_DEVICE_TEST(Barrier, AUniformReturnMayComeBeforeIt) {
+    Buffer<u32> out = as_buffer(std::vector<u32>(32, 7u));
+    kernel("early", [](Buff<u32> d) {
+        Shared<u32> tile(8);
+        $if (group_id().x % 2 == 1) { $return; }
+        tile[local_id().x] = global_id().x;
+        barrier();
+        d[global_id().x] = tile[7 - local_id().x];
+    }).local(8)(out);
+    const auto actual = out.read(0);
+    for (u32 i = 0; i < 32; ++i) EXPECT_EQ(actual[i], i / 8 % 2 == 1 ? 7u : i / 8 * 8 + 7 - i % 8);
+}
+
+VOLLEY_DEVICE_TEST(Barrier, APartialWorkgroupIsAnError) {
+    Buffer<u32> out(20);
+    const auto k = kernel("partial", [](Buff<u32> d) {
+        Shared<u32> tile(8);
+        tile[local_id().x] = 1u;
+        barrier();
+        d[global_id().x] = tile[0];
+    });
+    EXPECT_THROW(k.over(20).local(8)(out).wait(), LaunchError);
+    EXPECT_NO_THROW(k.over(16).local(8)(out).wait());
+    EXPECT_EQ(out.read(0)[15], 1u);
+}
+
+}  // namespace
+}  // namespace volley::testing
