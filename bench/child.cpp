@@ -50,7 +50,9 @@ std::string read_all(int file) {
 
 }  // namespace
 
-ChildRegistration::ChildRegistration(std::string_view name, ChildFunction run) { children().emplace(name, run); }
+ChildRegistration::ChildRegistration(std::string_view name, ChildFunction run) {
+    children().emplace(name, run);
+}
 
 double run_child(const std::string& name, const std::vector<std::string>& environment) {
     std::vector<std::string> variables = with(environment);
@@ -76,7 +78,8 @@ double run_child(const std::string& name, const std::vector<std::string>& enviro
     if (failed != 0) throw std::system_error(failed, std::generic_category(), "could not start " + program);
     int status = 0;
     ::waitpid(pid, &status, 0);
-    if (status != 0 || text.empty()) throw std::runtime_error("the process that measures " + name + " failed: " + text);
+    if (status != 0 || text.empty())
+        throw std::runtime_error("the process that measures " + name + " failed: " + text);
     return std::stod(text);
 }
 

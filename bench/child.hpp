@@ -1,5 +1,5 @@
-// Measurements that need a fresh process: the program runs itself again with a hidden argument, and the child prints
-// one number.
+// Measurements that need a fresh process: the program runs itself again with a hidden argument, and the child
+// prints one number.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ struct ChildRegistration {
     ChildRegistration(std::string_view name, ChildFunction run);
 };
 
-/// Runs the registered child `name` of this program, with these variables ("NAME=value") added to the environment,
-/// and gives the number that it printed. Throws when it fails.
+/// Runs the registered child `name` of this program, with these variables ("NAME=value") added to the
+/// environment, and gives the number that it printed. Throws when it fails.
 [[nodiscard]] double run_child(const std::string& name, const std::vector<std::string>& environment);
 
 /// In the child: runs the function and prints its number; the exit status.
@@ -38,7 +38,7 @@ private:
 }  // namespace volley::bench
 
 /// VOLLEY_CHILD(startup_volley) { ...; return milliseconds; }: gets `main_began`.
-#define VOLLEY_CHILD(id)                                                                                  \
-    static double id([[maybe_unused]] std::chrono::steady_clock::time_point main_began);                  \
-    static const ::volley::bench::ChildRegistration child_##id(#id, id);                                   \
+#define VOLLEY_CHILD(id)                                                                 \
+    static double id([[maybe_unused]] std::chrono::steady_clock::time_point main_began); \
+    static const ::volley::bench::ChildRegistration child_##id(#id, id);                 \
     static double id([[maybe_unused]] std::chrono::steady_clock::time_point main_began)

@@ -1,4 +1,5 @@
-// What a launch costs: a kernel of 1024 elements, launched and waited for; and a thousand of them with one wait.
+// What a launch costs: a kernel of 1024 elements, launched and waited for; and a thousand of them with one
+// wait.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "opencl.hpp"

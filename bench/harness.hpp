@@ -1,6 +1,6 @@
-// What a benchmark is written with: a macro that registers it, a race that times Volley and its peers in turns, and
-// the report that takes its rows. Invariant: every figure is the best of many, and the contenders of a row were
-// measured in the same run, alternating, on the same data.
+// What a benchmark is written with: a macro that registers it, a race that times Volley and its peers in
+// turns, and the report that takes its rows. Invariant: every figure is the best of many, and the contenders
+// of a row were measured in the same run, alternating, on the same data.
 #pragma once
 
 #include "report.hpp"
@@ -18,8 +18,8 @@ struct Contender {
     std::function<void()> run;
 };
 
-/// Seconds of each contender's fastest run. They take turns for about `seconds`, at least three each; before each
-/// turn the threads of the others have time to fall asleep, and its first run is not counted.
+/// Seconds of each contender's fastest run. They take turns for about `seconds`, at least three each; before
+/// each turn the threads of the others have time to fall asleep, and its first run is not counted.
 [[nodiscard]] std::vector<double> race(const std::vector<Contender>& contenders, double seconds);
 
 /// The index of the fastest: to choose, for example, the best local size of a peer.
@@ -45,7 +45,7 @@ struct Registration {
 }  // namespace volley::bench
 
 /// VOLLEY_BENCH(stream_copy, "foundation/stream_copy") { report.add(...); }
-#define VOLLEY_BENCH(id, name)                                             \
-    static void id(::volley::bench::Report& report);                       \
+#define VOLLEY_BENCH(id, name)                                              \
+    static void id(::volley::bench::Report& report);                        \
     static const ::volley::bench::Registration registration_##id(name, id); \
     static void id(::volley::bench::Report& report)

@@ -1,5 +1,5 @@
-// Memory for the peers, as good as Volley's own: aligned to huge pages and advised to use them, first touched by all
-// threads together.
+// Memory for the peers, as good as Volley's own: aligned to huge pages and advised to use them, first touched
+// by all threads together.
 #pragma once
 
 #include "worker_pool.hpp"

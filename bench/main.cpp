@@ -1,4 +1,5 @@
-// volley_bench [filter] [--json FILE] [--markdown FILE] [--list]: runs the benchmarks whose names contain the filter.
+// volley_bench [filter] [--json FILE] [--markdown FILE] [--list]: runs the benchmarks whose names contain the
+// filter.
 #include "child.hpp"
 #include "harness.hpp"
 #include "opencl.hpp"
@@ -31,11 +32,16 @@ Arguments parse(int argc, char** argv) {
             if (k + 1 >= argc) throw std::runtime_error(text + " needs the name of a file");
             return std::string(argv[++k]);
         };
-        if (text == "--json") arguments.json = value();
-        else if (text == "--markdown") arguments.markdown = value();
-        else if (text == "--list") arguments.list = true;
-        else if (text.starts_with("-")) throw std::runtime_error("there is no option " + text + "; there are --json, --markdown, --list");
-        else arguments.filter = text;
+        if (text == "--json")
+            arguments.json = value();
+        else if (text == "--markdown")
+            arguments.markdown = value();
+        else if (text == "--list")
+            arguments.list = true;
+        else if (text.starts_with("-"))
+            throw std::runtime_error("there is no option " + text + "; there are --json, --markdown, --list");
+        else
+            arguments.filter = text;
     }
     return arguments;
 }
@@ -58,21 +64,24 @@ std::string today() {
     return text;
 }
 
-std::vector<Setting> settings(const DeviceInfo& device) {
-    std::vector<Setting> all;
-    all.push_back({"date", today()});
-    all.push_back({"machine", processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores"});
-    all.push_back({"volley", std::string(VOLLEY_VERSION) + ", " + device.driver + ", " + std::to_string(device.subgroup_size) + " lanes"});
-    all.push_back({"plain-c++", std::string(
+std::string compiler() {
 #if defined(__clang__)
-                                    "clang "
+    return "clang++ " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
 #else
-                                    "g++ "
+    return "g++ " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
 #endif
-                                    __VERSION__) +
-                                    " -O3 -march=native (n-body: -ffast-math too), one thread a core"});
-    all.push_back({"pocl", pocl() != nullptr ? pocl()->version() : std::string(missing_pocl())});
-    return all;
+}
+
+std::vector<Setting> settings(const DeviceInfo& device) {
+    const std::string cores = std::to_string(std::thread::hardware_concurrency());
+    const std::string lanes = std::to_string(device.subgroup_size);
+    return {
+        {"date", today()},
+        {"machine", processor() + ", " + cores + " cores"},
+        {"volley", VOLLEY_VERSION ", " + device.id() + ", " + lanes + " lanes"},
+        {"plain-c++", compiler() + " -O3 -march=native, for n-body -ffast-math too; " + cores + " threads"},
+        {"std", "the same compiler and flags, the C library's functions"},
+        {"pocl", pocl() != nullptr ? pocl()->version() : std::string(missing_pocl())}};
 }
 
 /// Whether all that were selected ran.
@@ -94,7 +103,8 @@ bool run(const Arguments& arguments) {
             good = false;
         }
     }
-    if (good && report.rows().empty()) throw std::runtime_error("no benchmark's name contains '" + arguments.filter + "'");
+    if (good && report.rows().empty())
+        throw std::runtime_error("no benchmark's name contains '" + arguments.filter + "'");
     if (!arguments.json.empty()) report.write_json(arguments.json);
     if (!arguments.markdown.empty()) report.write_markdown(arguments.markdown);
     return good;

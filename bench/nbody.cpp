@@ -43,30 +43,33 @@ VOLLEY_BENCH(nbody, "foundation/nbody_8192") {
         acceleration[global_id().x] = make_vec(ax, ay, az, 0.0F);
     });
 
-    const std::vector<float> x = random_numbers(1, -1, 1), y = random_numbers(2, -1, 1), z = random_numbers(3, -1, 1);
+    const std::vector<float> x = random_numbers(1, -1, 1), y = random_numbers(2, -1, 1),
+                             z = random_numbers(3, -1, 1);
     const std::vector<float> mass = random_numbers(4, 0.5F, 1.5F);
     std::vector<float> ax(count), ay(count), az(count);
-    const peer::Bodies plain{x.data(), y.data(), z.data(), mass.data(), ax.data(), ay.data(), az.data(), count};
+    const peer::Bodies plain{x.data(),  y.data(),  z.data(),  mass.data(),
+                             ax.data(), ay.data(), az.data(), count};
 
     std::vector<vec4> packed(count);
     for (std::size_t i = 0; i < count; ++i) packed[i] = vec4(x[i], y[i], z[i], mass[i]);
     const Buffer<vec4> bodies = as_buffer(packed);
     const Buffer<vec4> acceleration(count);
 
-    const std::vector<double> best = race(
-        {{"volley", [&] { accelerate(acceleration, bodies).wait(); }},
-         {"plain-c++",
-          [&] {
-              workers().split(count, [&](std::size_t begin, std::size_t end) {
-                  peer::accelerate(plain, softening, begin, end);
-              });
-          }}},
-        seconds);
+    const std::vector<double> best =
+        race({{"volley", [&] { accelerate(acceleration, bodies).wait(); }},
+              {"plain-c++",
+               [&] {
+                   workers().split(count, [&](std::size_t begin, std::size_t end) {
+                       peer::accelerate(plain, softening, begin, end);
+                   });
+               }}},
+             seconds);
 
     const std::vector<vec4> ours = acceleration.read(0);
     for (std::size_t i = 0; i < count; i += 97) {
         const float size = std::abs(ax[i]) + std::abs(ay[i]) + std::abs(az[i]);
-        check(std::abs(ours[i].x - ax[i]) + std::abs(ours[i].y - ay[i]) + std::abs(ours[i].z - az[i]) < 1e-3F * size,
+        check(std::abs(ours[i].x - ax[i]) + std::abs(ours[i].y - ay[i]) + std::abs(ours[i].z - az[i]) <
+                  1e-3F * size,
               "n-body accelerations");
     }
     const auto speed = [&](std::size_t k) { return static_cast<double>(count) * count / best[k] * 1e-9; };

@@ -13,7 +13,8 @@ namespace volley::bench {
 namespace {
 
 void need(cl_int status, const char* call) {
-    if (status != CL_SUCCESS) throw std::runtime_error(std::string(call) + " failed with " + std::to_string(status));
+    if (status != CL_SUCCESS)
+        throw std::runtime_error(std::string(call) + " failed with " + std::to_string(status));
 }
 
 std::string text_of(cl_platform_id platform, cl_platform_info what) {
@@ -64,7 +65,8 @@ ClDevice::~ClDevice() {
 
 std::string ClDevice::version() const {
     cl_platform_id platform = nullptr;
-    need(clGetDeviceInfo(device_, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr), "clGetDeviceInfo");
+    need(clGetDeviceInfo(device_, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr),
+         "clGetDeviceInfo");
     return text_of(platform, CL_PLATFORM_VERSION);
 }
 
@@ -96,8 +98,8 @@ ClKernel ClDevice::kernel(const std::string& source, const std::string& name, co
 }
 
 void ClDevice::enqueue(const ClKernel& kernel, std::size_t global, std::size_t local) {
-    need(clEnqueueNDRangeKernel(queue_, kernel.get(), 1, nullptr, &global, local == 0 ? nullptr : &local, 0, nullptr,
-                                nullptr),
+    need(clEnqueueNDRangeKernel(queue_, kernel.get(), 1, nullptr, &global, local == 0 ? nullptr : &local, 0,
+                                nullptr, nullptr),
          "clEnqueueNDRangeKernel");
 }
 
@@ -130,7 +132,9 @@ ClKernel ClDevice::kernel(const std::string&, const std::string&, const std::str
 void ClDevice::enqueue(const ClKernel&, std::size_t, std::size_t) {}
 void ClDevice::finish() {}
 ClDevice* pocl() { return nullptr; }
-std::string_view missing_pocl() { return "built without OpenCL: install ocl-icd-opencl-dev and pocl-opencl-icd"; }
+std::string_view missing_pocl() {
+    return "built without OpenCL: install ocl-icd-opencl-dev and pocl-opencl-icd";
+}
 
 }  // namespace volley::bench
 

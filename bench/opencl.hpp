@@ -1,5 +1,5 @@
-// As much of OpenCL as the peers need, for PoCL's CPU device. Without OpenCL's headers or PoCL, pocl() is null and
-// missing_pocl() says which package would bring it.
+// As much of OpenCL as the peers need, for PoCL's CPU device. Without OpenCL's headers or PoCL, pocl() is
+// null and missing_pocl() says which package would bring it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,9 @@ public:
     ~ClHandle() {
         if (handle_ != nullptr) release_(handle_);
     }
-    ClHandle(ClHandle&& other) noexcept : handle_(other.handle_), release_(other.release_) { other.handle_ = nullptr; }
+    ClHandle(ClHandle&& other) noexcept : handle_(other.handle_), release_(other.release_) {
+        other.handle_ = nullptr;
+    }
     ClHandle& operator=(ClHandle&& other) noexcept {
         std::swap(handle_, other.handle_);
         std::swap(release_, other.release_);
@@ -74,7 +76,8 @@ public:
     /// Uses the host's memory, which must outlive it.
     [[nodiscard]] ClBuffer wrap(void* memory, std::size_t bytes);
     [[nodiscard]] ClProgram build(const std::string& source, const std::string& options = "");
-    [[nodiscard]] ClKernel kernel(const std::string& source, const std::string& name, const std::string& options = "");
+    [[nodiscard]] ClKernel kernel(const std::string& source, const std::string& name,
+                                  const std::string& options = "");
     /// A local size of 0 leaves the choice to the driver.
     void enqueue(const ClKernel& kernel, std::size_t global, std::size_t local);
     void finish();

@@ -1,5 +1,5 @@
-// All pairs, an array a component, so that the inner loop is vectorised; -ffast-math lets its sums be reordered and
-// the root be estimated and refined.
+// All pairs, an array a component, so that the inner loop is vectorised; -ffast-math lets its sums be
+// reordered and the root be estimated and refined.
 #include "peers.hpp"
 
 #include <cmath>

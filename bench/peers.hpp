@@ -1,5 +1,6 @@
-// What Volley is measured against, as plain functions on plain memory. They are compiled for this machine's processor,
-// so they use nothing whose code another file could share by accident (no inline functions of the library).
+// What Volley is measured against, as plain functions on plain memory. They are compiled for this machine's
+// processor, so they use nothing whose code another file could share by accident (no inline functions of the
+// library).
 #pragma once
 
 #include <cstddef>

@@ -38,12 +38,15 @@ std::string quoted(std::string_view text) {
 
 void print_row(const Row& row) {
     const auto ratio = row.ratio();
-    const std::string verdict = !ratio ? row.note : row.goal <= 0 ? "" : *ratio >= row.goal ? "" : "short of the goal";
+    const std::string verdict = !ratio               ? row.note
+                                : row.goal <= 0      ? ""
+                                : *ratio >= row.goal ? ""
+                                                     : "short of the goal";
     std::printf("%-34s %-8s %10s %-16s %-10s %10s %8s %6s  %s\n", row.bench.c_str(), row.device.c_str(),
                 short_number(row.value).c_str(), std::string(row.metric.unit).c_str(), row.peer.c_str(),
                 row.peer_value ? short_number(*row.peer_value).c_str() : "-",
-                ratio ? short_number(*ratio).c_str() : "-", row.goal > 0 ? short_number(row.goal).c_str() : "-",
-                verdict.c_str());
+                ratio ? short_number(*ratio).c_str() : "-",
+                row.goal > 0 ? short_number(row.goal).c_str() : "-", verdict.c_str());
     std::fflush(stdout);
 }
 
@@ -71,15 +74,16 @@ void Report::begin(std::string_view bench, std::string_view backend, std::string
     device_ = device;
 }
 
-void Report::add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value, double goal,
-                 std::string_view note) {
-    rows_.push_back({bench_, backend_, device_, metric, value, std::string(peer_value ? peer : "none"), peer_value, goal,
-                     std::string(note)});
+void Report::add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value,
+                 double goal, std::string_view note) {
+    rows_.push_back({bench_, backend_, device_, metric, value, std::string(peer_value ? peer : "none"),
+                     peer_value, goal, std::string(note)});
     print_row(rows_.back());
 }
 
 void Report::print_settings() const {
-    for (const Setting& setting : settings_) std::printf("%-10s %s\n", setting.what.c_str(), setting.which.c_str());
+    for (const Setting& setting : settings_)
+        std::printf("%-10s %s\n", setting.what.c_str(), setting.which.c_str());
     std::printf("\n%-34s %-8s %10s %-16s %-10s %10s %8s %6s\n", "bench", "device", "volley", "metric", "peer",
                 "peer's", "ratio", "goal");
     std::fflush(stdout);
@@ -103,20 +107,22 @@ void Report::write_markdown(const std::string& path) const {
     const auto begin = text.find(begin_marker);
     const auto end = text.find(end_marker);
     if (begin == std::string::npos || end == std::string::npos || end < begin) {
-        throw std::runtime_error("no lines '" + std::string(begin_marker) + "' and '" + std::string(end_marker) + "' in " +
-                                 path);
+        throw std::runtime_error("no lines '" + std::string(begin_marker) + "' and '" +
+                                 std::string(end_marker) + "' in " + path);
     }
     std::ostringstream table;
     table << begin_marker << "\n| | |\n|---|---|\n";
-    for (const Setting& setting : settings_) table << "| " << setting.what << " | " << setting.which << " |\n";
+    for (const Setting& setting : settings_)
+        table << "| " << setting.what << " | " << setting.which << " |\n";
     table << "\n| bench | device | Volley | peer | peer's | ratio | goal |\n|---|---|--:|---|--:|--:|--:|\n";
     for (const Row& row : rows_) {
         const auto ratio = row.ratio();
         std::string unit(1, ' ');
         unit += row.metric.unit;
-        table << "| " << row.bench << " | " << row.device << " | " << short_number(row.value) << unit << " | " << row.peer
-              << " | " << (row.peer_value ? short_number(*row.peer_value) + unit : row.note) << " | "
-              << (ratio ? short_number(*ratio) : "") << " | " << (row.goal > 0 ? short_number(row.goal) : "") << " |\n";
+        table << "| " << row.bench << " | " << row.device << " | " << short_number(row.value) << unit << " | "
+              << row.peer << " | " << (row.peer_value ? short_number(*row.peer_value) + unit : row.note)
+              << " | " << (ratio ? short_number(*ratio) : "") << " | "
+              << (row.goal > 0 ? short_number(row.goal) : "") << " |\n";
     }
     std::ofstream out(path);
     out << text.substr(0, begin) << table.str() << text.substr(end);

@@ -1,5 +1,5 @@
-// The rows of a run, and how they are shown: a table on the terminal, JSON for tools, Markdown for docs/benchmarks.md.
-// Invariant: a ratio above 1 means that Volley is better, whatever the metric.
+// The rows of a run, and how they are shown: a table on the terminal, JSON for tools, Markdown for
+// docs/benchmarks.md. Invariant: a ratio above 1 means that Volley is better, whatever the metric.
 #pragma once
 
 #include <optional>
@@ -47,8 +47,8 @@ public:
     /// Rows are of this bench, backend and device from now on.
     void begin(std::string_view bench, std::string_view backend, std::string_view device);
     /// Prints the row too.
-    void add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value, double goal,
-             std::string_view note = {});
+    void add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value,
+             double goal, std::string_view note = {});
 
     void set_settings(std::vector<Setting> settings) { settings_ = std::move(settings); }
     [[nodiscard]] const std::vector<Row>& rows() const noexcept { return rows_; }

@@ -22,20 +22,21 @@ VOLLEY_BENCH(sine, "foundation/sin") {
         to[i] = sin(from[i]);
     });
     const HugeArray<float> from(count, 0), to(count, 0);
-    for (std::size_t i = 0; i < count; ++i) from[i] = (static_cast<float>(i * 7919 % count) / count - 0.5F) * 60.0F;
+    for (std::size_t i = 0; i < count; ++i)
+        from[i] = (static_cast<float>(i * 7919 % count) / count - 0.5F) * 60.0F;
     const Buffer<float> ours_to(count);
     Buffer<float> ours_from(count);
     ours_from.write(from.span());
 
-    const std::vector<double> best = race(
-        {{"volley", [&] { sine(ours_to, ours_from).wait(); }},
-         {"std",
-          [&] {
-              workers().split(count, [&](std::size_t begin, std::size_t end) {
-                  peer::sine(to.data(), from.data(), begin, end);
-              });
-          }}},
-        seconds);
+    const std::vector<double> best =
+        race({{"volley", [&] { sine(ours_to, ours_from).wait(); }},
+              {"std",
+               [&] {
+                   workers().split(count, [&](std::size_t begin, std::size_t end) {
+                       peer::sine(to.data(), from.data(), begin, end);
+                   });
+               }}},
+             seconds);
 
     const std::vector<float> result = ours_to.read(0);
     for (std::size_t i = 0; i < count; i += 101) check(std::abs(result[i] - to[i]) < 3e-7F, "a sine");

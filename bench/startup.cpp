@@ -1,5 +1,5 @@
-// The time until the first result of a fresh process, and of each further kernel: what one pays before anything is fast.
-// No cache on disk on either side.
+// The time until the first result of a fresh process, and of each further kernel: what one pays before
+// anything is fast. No cache on disk on either side.
 #include "child.hpp"
 #include "harness.hpp"
 #include "huge_array.hpp"
@@ -27,7 +27,8 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 std::string scale_source(int step) {
-    return "kernel void scale(global float* data, float alpha) {\n    size_t i = get_global_id(0);\n    data[i] = data[i] * alpha + " +
+    return "kernel void scale(global float* data, float alpha) {\n    size_t i = get_global_id(0);\n    "
+           "data[i] = data[i] * alpha + " +
            std::to_string(step) + ".5f;\n}\n";
 }
 
@@ -107,7 +108,11 @@ VOLLEY_CHILD(compile_pocl) {
     return best;
 }
 
-VOLLEY_BENCH(startup, "foundation/startup") { compare(report, "startup_volley", "startup_pocl", startup_goal); }
-VOLLEY_BENCH(compile, "foundation/compile") { compare(report, "compile_volley", "compile_pocl", compile_goal); }
+VOLLEY_BENCH(startup, "foundation/startup") {
+    compare(report, "startup_volley", "startup_pocl", startup_goal);
+}
+VOLLEY_BENCH(compile, "foundation/compile") {
+    compare(report, "compile_volley", "compile_pocl", compile_goal);
+}
 
 }  // namespace volley::bench

@@ -1,5 +1,5 @@
-// Stream kernels over arrays of 64 MiB: the memory's speed, with nothing of ours in the way. Bytes are those that the
-// kernel reads and writes; what a store has to fetch first is not counted.
+// Stream kernels over arrays of 64 MiB: the memory's speed, with nothing of ours in the way. Bytes are those
+// that the kernel reads and writes; what a store has to fetch first is not counted.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "opencl.hpp"
@@ -45,7 +45,9 @@ struct Arrays {
 
 struct ClArrays : Arrays {
     explicit ClArrays(ClDevice& device)
-        : cl_c(device.wrap(c.data(), c.bytes())), cl_a(device.wrap(a.data(), a.bytes())), cl_b(device.wrap(b.data(), b.bytes())) {}
+        : cl_c(device.wrap(c.data(), c.bytes())),
+          cl_a(device.wrap(a.data(), a.bytes())),
+          cl_b(device.wrap(b.data(), b.bytes())) {}
     ClBuffer cl_c, cl_a, cl_b;
 };
 
@@ -60,8 +62,8 @@ struct VolleyArrays {
 
 /// The race of one stream: `bind` gives PoCL's kernel its arguments.
 template <class Volley, class Plain, class Bind>
-void compare(Report& report, const char* name, double arrays_moved, const Volley& run_volley, const Plain& run_plain,
-             const Bind& bind) {
+void compare(Report& report, const char* name, double arrays_moved, const Volley& run_volley,
+             const Plain& run_plain, const Bind& bind) {
     std::vector<Contender> contenders;
     contenders.push_back({"volley", run_volley});
     contenders.push_back({"plain-c++", run_plain});
@@ -155,10 +157,11 @@ VOLLEY_BENCH(stream_saxpy, "foundation/stream_saxpy") {
 }
 
 VOLLEY_BENCH(stream_triad, "foundation/stream_triad") {
-    const auto triad = kernel("triad", [](Buff<float> c, Buff<const float> a, Buff<const float> b, Const<float> s) {
-        auto i = global_id().x;
-        c[i] = a[i] + s * b[i];
-    });
+    const auto triad =
+        kernel("triad", [](Buff<float> c, Buff<const float> a, Buff<const float> b, Const<float> s) {
+            auto i = global_id().x;
+            c[i] = a[i] + s * b[i];
+        });
     const VolleyArrays ours;
     const Arrays plain;
     triad(ours.c, ours.a, ours.b, 0.5F);

@@ -1,5 +1,5 @@
-// The threads of the plain C++ peers: as many as cores, kept alive, awake for a while after work, so that no peer pays
-// for starting threads. The caller is one of them.
+// The threads of the plain C++ peers: as many as cores, kept alive, awake for a while after work, so that no
+// peer pays for starting threads. The caller is one of them.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,15 @@ public:
 
     [[nodiscard]] std::size_t threads() const noexcept { return workers_.size() + 1; }
 
-    /// f(begin, end) for pieces of `grain` of the numbers 0 to n; whoever is free takes the next. Returns when all are done.
+    /// f(begin, end) for pieces of `grain` of the numbers 0 to n; whoever is free takes the next. Returns
+    /// when all are done.
     template <class F>
     void for_each(std::size_t n, std::size_t grain, const F& f) {
-        run({n, grain, [](const void* body, std::size_t begin, std::size_t end) {
+        run({n, grain,
+             [](const void* body, std::size_t begin, std::size_t end) {
                  (*static_cast<const F*>(body))(begin, end);
-             }, &f});
+             },
+             &f});
     }
     /// One equal piece for each thread.
     template <class F>

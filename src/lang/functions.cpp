@@ -23,9 +23,10 @@ NodeId Expand::real_fn(Fn fn, Nodes args) {
             return select(op(Op::And, {wrong_sign, op(Op::Ne, {rem, zero})}), add(rem, y), rem);
         }
         case Fn::ModfFraction: {
-            // Of an infinity the fraction is zero, not inf - inf.
-            const NodeId fraction = sub(a, op(Op::Trunc, {a}));
-            return select(op(Op::IsInf, {a}), number(t, 0), fraction);
+            // Of whole numbers and infinities the fraction is a zero with their sign.
+            const NodeId whole = op(Op::Trunc, {a});
+            const NodeId unit = op(Op::Max, {op(Op::Min, {a, number(t, 1)}), number(t, -1)});
+            return select(op(Op::Eq, {a, whole}), mul(unit, number(t, 0)), sub(a, whole));
         }
         case Fn::Clamp: return op(Op::Min, {op(Op::Max, {a, args[1]}), args[2]});
         case Fn::Mix: return add(mul(a, sub(number(t, 1), args[2])), mul(args[1], args[2]));

@@ -233,7 +233,7 @@ TEST(Control, WhatFollowsAJumpIsNotPartOfTheKernel) {
 }
 
 TEST(Control, BreakOutsideOfALoopIsAnError) {
-    const int line = __LINE__ + 1;
+    const int line = __LINE__ + 3;
     const std::string message = error_of([](Const<bool> c) {
         $if (c) {
             $break;

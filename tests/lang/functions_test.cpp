@@ -130,6 +130,7 @@ TEST(Functions, OfComplexNumbers) {
         expect_complex(evaluate([&] { return V(z) / V(w); }), z / w);
         expect_complex(evaluate([&] { return F(x) / V(w); }), x / w);
         expect_complex(evaluate([&] { return V(z) / x; }), z / x);
+        expect_complex(evaluate([&] { return V(z) * std::complex<float>(0, 2); }), z * C(0, 2));
         expect_complex(evaluate([&] { return -V(z); }), -z);
         expect_complex(evaluate([&] { return conj(V(z)); }), std::conj(z));
         expect_near(evaluate([&] { return abs(V(z)); }), {std::abs(z)});

@@ -44,7 +44,7 @@ TEST_F(DriversTest, AWrongNameIsAnErrorThatListsWhatThereIs) {
     for (const std::string name :
          {"gpu", "cpu:7", "cpu:no such name", "cpu:", "", ":0", "null:3", "cpu:0:0", "cpu:-1"}) {
         const std::string text = failure_of(ErrorCode::UnknownDevice, [&] { (void)select({name}); });
-        expect_contains(text, "'" + name + "'");
+        expect_contains(text, cat("'", name, "'"));
         expect_contains(text, "cpu:0 (");
         expect_contains(text, "null:2 (");
     }

@@ -201,7 +201,7 @@ TEST_P(BadLaunchTest, SharedMemoryBeyondTheLimit) {
     Buffer<double> data(64);
     const std::string text = failure_of(ErrorCode::InvalidLaunch, [&] { greedy(data); });
     expect_contains(text, "8000000 bytes of shared memory");
-    expect_contains(text, "kernel 'greedy' on " + std::string(GetParam()));
+    expect_contains(text, cat("kernel 'greedy' on ", GetParam()));
 }
 
 TEST_P(BadLaunchTest, BuffersOfAnotherContext) {

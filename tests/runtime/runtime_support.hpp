@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/null/null_driver.hpp"
+#include "core/text.hpp"
 #include "runtime/drivers.hpp"
 
 #include <volley/volley.hpp>

@@ -104,6 +104,14 @@ template <class T, HostNumber N>
     }
 }
 
+/// A complex constant of the host with parts of another type.
+template <class T, class N>
+[[nodiscard]] Ref host_complex(const std::complex<N>& z, Site at) {
+    using S = scalar_t<T>;
+    const T adopted(static_cast<S>(z.real()), static_cast<S>(z.imag()));
+    return constant(dtype_of<T>(), &adopted, at);
+}
+
 /// Whether an Expr of type X is a scalar that widens to T.
 template <class X, class T>
 concept Widens = Expr<X> && Type<T>::rank == 1 && std::same_as<typename X::volley_type, scalar_t<T>>;
@@ -123,6 +131,10 @@ struct Left {
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>
     Left(const X& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
+    template <HostNumber N>
+    requires(is_complex<T> && !std::same_as<std::complex<N>, T>)
+        Left(const std::complex<N>& z, Site at = Site::here())
+        : ref(host_complex<T>(z, at)) {}
     template <Expr X>
     requires(!Fits<X, T> && Type<typename X::volley_type>::rank < Type<T>::rank) Left(const X&, Site = {}) {
         static_assert(never<X>,
@@ -144,6 +156,10 @@ struct In {
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>
     In(const X& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
+    template <HostNumber N>
+    requires(is_complex<T> && !std::same_as<std::complex<N>, T>)
+        In(const std::complex<N>& z, Site at = Site::here())
+        : ref(host_complex<T>(z, at)) {}
     template <Expr X>
     requires(!Fits<X, T> && Type<typename X::volley_type>::rank <= Type<T>::rank) In(const X&, Site = {}) {
         static_assert(never<X>,
