@@ -99,7 +99,7 @@ bool run(const Arguments& arguments) {
         try {
             bench.run(report);
         } catch (const std::exception& error) {
-            std::printf("%-34s failed: %s\n", std::string(bench.name).c_str(), error.what());
+            std::printf("%-42s failed: %s\n", std::string(bench.name).c_str(), error.what());
             good = false;
         }
     }

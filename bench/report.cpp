@@ -42,7 +42,7 @@ void print_row(const Row& row) {
                                 : row.goal <= 0      ? ""
                                 : *ratio >= row.goal ? ""
                                                      : "short of the goal";
-    std::printf("%-34s %-8s %10s %-16s %-10s %10s %8s %6s  %s\n", row.bench.c_str(), row.device.c_str(),
+    std::printf("%-42s %-8s %10s %-16s %-10s %10s %8s %6s  %s\n", row.bench.c_str(), row.device.c_str(),
                 short_number(row.value).c_str(), std::string(row.metric.unit).c_str(), row.peer.c_str(),
                 row.peer_value ? short_number(*row.peer_value).c_str() : "-",
                 ratio ? short_number(*ratio).c_str() : "-",
@@ -84,7 +84,7 @@ void Report::add(Metric metric, double value, std::string_view peer, std::option
 void Report::print_settings() const {
     for (const Setting& setting : settings_)
         std::printf("%-10s %s\n", setting.what.c_str(), setting.which.c_str());
-    std::printf("\n%-34s %-8s %10s %-16s %-10s %10s %8s %6s\n", "bench", "device", "volley", "metric", "peer",
+    std::printf("\n%-42s %-8s %10s %-16s %-10s %10s %8s %6s\n", "bench", "device", "volley", "metric", "peer",
                 "peer's", "ratio", "goal");
     std::fflush(stdout);
 }

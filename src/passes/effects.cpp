@@ -18,8 +18,6 @@ void Effects::add(const Effects& other) {
     for (const NodeId root : other.written) add_root(root);
     buffers |= other.buffers;
     sync |= other.sync;
-    breaks |= other.breaks;
-    returns |= other.returns;
 }
 
 Effects effects_of(const ir::Function& fn, NodeId id, const std::vector<Effects>& regions) {
@@ -36,14 +34,12 @@ Effects effects_of(const ir::Function& fn, NodeId id, const std::vector<Effects>
             }
             break;
         case Form::Sync: sum.sync = true; break;
-        case Form::Jump: (node.op == ir::Op::Return ? sum.returns : sum.breaks) = true; break;
         case Form::If:
         case Form::For:
         case Form::Loop:
             for (const RegionId inner : node.regions) {
                 if (inner != ir::none) sum.add(regions[inner]);
             }
-            if (node.op != ir::Op::If) sum.breaks = false;  // they end here
             break;
         default: break;
     }

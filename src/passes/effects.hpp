@@ -10,8 +10,6 @@ struct Effects {
     std::vector<ir::NodeId> written;  // Var and Shared roots, sorted, each once
     bool buffers = false;             // some buffer is written: any two buffers may be the same memory
     bool sync = false;                // a barrier or fence: others' writes to buffers and shared memory show
-    bool breaks = false;              // a break or continue leaves the region
-    bool returns = false;             // an invocation may end inside
 
     void add(const Effects& other);
     void add_root(ir::NodeId root);

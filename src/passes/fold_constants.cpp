@@ -6,6 +6,8 @@
 #include "passes/rewrite.hpp"
 #include "passes/simplify.hpp"
 
+#include <utility>
+
 namespace volley::passes {
 namespace {
 
@@ -19,9 +21,10 @@ public:
     explicit Folder(Function& fn) : fn_(fn), simplifier_(fn) {}
 
     void region(RegionId id) {
+        const std::vector<NodeId> old = take(id);
         List list;
-        list.nodes.reserve(fn_.regions[id].nodes.size());
-        splice(std::move(fn_.regions[id].nodes), list);
+        list.nodes.reserve(old.size());
+        splice(old, list);
         fn_.regions[id].nodes = std::move(list.nodes);
         if (outer_ != nullptr) simplifier_.emit_into(outer_->nodes);
     }
@@ -33,7 +36,10 @@ private:
         bool ended = false;
     };
 
-    void splice(std::vector<NodeId> nodes, List& list) {
+    // The region's nodes, which it no longer lists.
+    std::vector<NodeId> take(RegionId id) { return std::exchange(fn_.regions[id].nodes, {}); }
+
+    void splice(const std::vector<NodeId>& nodes, List& list) {
         List* const before = outer_;
         outer_ = &list;
         simplifier_.emit_into(list.nodes);
@@ -67,7 +73,7 @@ private:
     void visit_if(NodeId id, List& list) {
         if (const auto condition = fn_.constant_int(fn_.arg(id, 0))) {
             const RegionId taken = fn_[id].regions[*condition != 0 ? 0 : 1];
-            if (taken != ir::none) splice(std::move(fn_.regions[taken].nodes), list);
+            if (taken != ir::none) splice(take(taken), list);
             return;
         }
         const RegionId then_arm = fn_[id].regions[0];
@@ -93,7 +99,7 @@ private:
             if (trips == 0) return;
             if (trips == 1 && !jumps_out(fn_, body)) {
                 replaced_.set(id, begin);
-                splice(std::move(fn_.regions[body].nodes), list);
+                splice(take(body), list);
                 return;
             }
         }

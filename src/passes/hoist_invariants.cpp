@@ -40,12 +40,14 @@ private:
         ++mark_;
         inside_[loop] = mark_;
         ir::for_each_node(fn_, body, [&](NodeId id) { inside_[id] = mark_; });
-        std::erase_if(fn_.regions[body].nodes, [&](NodeId id) {
-            if (!is_invariant(id, effects)) return false;
-            inside_[id] = 0;
-            list.push_back(id);
-            return true;
-        });
+        std::vector<NodeId> staying;
+        staying.reserve(fn_.nodes_of(body).size());
+        for (const NodeId id : fn_.nodes_of(body)) {
+            const bool leaves = is_invariant(id, effects);
+            if (leaves) inside_[id] = 0;
+            (leaves ? list : staying).push_back(id);
+        }
+        fn_.regions[body].nodes = std::move(staying);
     }
 
     [[nodiscard]] bool is_invariant(NodeId id, const Effects& effects) const {

@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "ir/printer.hpp"
 #include "ir/verifier.hpp"
+#include "passes/check_bounds.hpp"
 #include "passes/pipeline.hpp"
 #include "passes/uniformity.hpp"
 
@@ -51,6 +52,7 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
     ir::Function fn = traced;
     ir::verify(fn);
     passes::check_barriers(fn, passes::analyse_uniformity(fn));
+    if (settings().check_bounds) passes::check_bounds(fn);
     passes::OptimiseOptions options;
     if (settings().dump.ir) {
         backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));

@@ -2,6 +2,8 @@
 // and the operands' bytes, and handed to the program's sink.
 #pragma once
 
+#include "ir/function.hpp"
+
 #include <volley/dtype.hpp>
 
 #include <cstddef>
@@ -23,5 +25,9 @@ namespace volley::backend {
 /// Hands a line (without its end) to the sink set by set_print_sink, one at a time whichever thread calls.
 /// Throws what the sink throws.
 void print_line(std::string_view line);
+
+/// What a kernel printed, from its format string and operands: prints a line, or throws the LaunchError (IndexError) that a
+/// failed check of passes/check_bounds.hpp reports in this way.
+void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types, const void* values);
 
 }  // namespace volley::backend

@@ -98,7 +98,8 @@ void PrintJob::print(void* job, std::uint32_t format, const void* values) noexce
     if (self.error_) return;  // the first one is reported
     try {
         const auto types = self.program_.print_types(format);
-        backend::print_line(backend::format_print(self.program_.function().strings[format], types, values));
+        const ir::Function& fn = self.program_.function();
+        backend::deliver_print(fn, fn.strings[format], types, values);
     } catch (...) {
         self.error_ = std::current_exception();
     }

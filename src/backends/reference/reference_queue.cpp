@@ -61,7 +61,7 @@ Point ReferenceQueue::launch(const backend::Launch& launch) {
         interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* values) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));
-            backend::print_line(backend::format_print(fn.strings[fn[node].imm], types, values));
+            backend::deliver_print(fn, fn.strings[fn[node].imm], types, values);
         });
     });
 }

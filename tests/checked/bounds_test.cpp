@@ -1,0 +1,101 @@
+// VOLLEY_CHECK=bounds (set for this program by ctest): an access outside of its memory is an error that says where, and
+// nothing else is touched.
+#include <volley/volley.hpp>
+
+#include "core/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace volley {
+namespace {
+
+class Bounds : public ::testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        ASSERT_TRUE(settings().check_bounds) << "run with VOLLEY_CHECK=bounds";
+        context_ = make_context({.devices = {GetParam()}});
+    }
+    std::optional<Context> context_;
+};
+
+template <class F>
+std::string message_of(F&& f) {
+    try {
+        f();
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), ErrorCode::IndexError) << e.what();
+        return e.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+TEST_P(Bounds, AreReportedWithIndexSizeKernelAndLine) {
+    const auto scope = context_->use();
+    Buffer<float> data = as_buffer(std::vector<float>(100, 1.0f));
+    auto shift = kernel("shift", [](Buff<float> d) { d[global_id().x] = d[global_id().x + 1u]; });
+    const std::string text = message_of([&] {
+        shift(data);
+        wait();
+    });
+    EXPECT_NE(text.find("100"), std::string::npos) << text;
+    EXPECT_NE(text.find("kernel 'shift'"), std::string::npos) << text;
+    EXPECT_NE(text.find("bounds_test.cpp:"), std::string::npos) << text;
+    EXPECT_NE(text.find("$if"), std::string::npos) << text;
+}
+
+TEST_P(Bounds, NegativeIndicesAreFoundToo) {
+    const auto scope = context_->use();
+    Buffer<int> data = as_buffer(std::vector<int>(64, 1));
+    auto back = kernel("back", [](Buff<int> d) {
+        const auto i = cast<int>(global_id().x);
+        d[i - 1] = i;
+    });
+    const std::string text = message_of([&] {
+        back(data);
+        wait();
+    });
+    EXPECT_NE(text.find("index -1"), std::string::npos) << text;
+}
+
+TEST_P(Bounds, GuardedAccessesPassAndTheContextGoesOn) {
+    const auto scope = context_->use();
+    std::vector<int> host(77);
+    std::iota(host.begin(), host.end(), 0);
+    Buffer<int> data = as_buffer(host);
+    Buffer<int> out({77});
+    auto shift = kernel("guarded", [](Buff<const int> in, Buff<int> o) {
+        const auto i = global_id().x;
+        o[i] = 0;
+        $if(i > 0u) { o[i] = in[i - 1u]; }
+    });
+    shift.over(77)(data, out);
+    const std::vector<int> result = out.read(0);
+    for (int i = 1; i < 77; ++i) EXPECT_EQ(result[static_cast<std::size_t>(i)], i - 1);
+}
+
+TEST_P(Bounds, SharedArraysAreChecked) {
+    const auto scope = context_->use();
+    Buffer<int> data = as_buffer(std::vector<int>(64, 1));
+    auto k = kernel("tile", {.local = {64}}, [](Buff<int> d) {
+        Shared<int> tile(32);
+        const auto l = local_id().x;
+        tile[l] = d[global_id().x];
+        barrier();
+        d[global_id().x] = tile[l];
+    });
+    const std::string text = message_of([&] {
+        k(data);
+        wait();
+    });
+    EXPECT_NE(text.find("32"), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Bounds, ::testing::Values("reference:0", "cpu:0"),
+                         [](const auto& info) { return std::string(info.param, std::string_view(info.param).find(':')); });
+
+}  // namespace
+}  // namespace volley
