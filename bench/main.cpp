@@ -12,8 +12,10 @@
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace volley::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 struct _cl_context;
 struct _cl_command_queue;
@@ -87,9 +88,9 @@ public:
     }
 
 private:
-    _cl_device_id* device_;
-    _cl_context* context_ = nullptr;
-    _cl_command_queue* queue_ = nullptr;
+    [[maybe_unused]] _cl_device_id* device_;
+    [[maybe_unused]] _cl_context* context_ = nullptr;
+    [[maybe_unused]] _cl_command_queue* queue_ = nullptr;
 };
 
 /// PoCL's device, opened at the first call; null where there is none.

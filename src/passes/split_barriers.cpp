@@ -151,7 +151,7 @@ private:
                 flush(out);
             } else if (group_control_[id]) {
                 flush(out);
-                GroupItem item{.kind = GroupItem::Control, .node = id};
+                GroupItem item{.kind = GroupItem::Control, .node = id, .inside = {}};
                 for (const RegionId r : node.regions) {
                     item.inside.emplace_back();
                     if (r == ir::none) continue;
@@ -161,13 +161,13 @@ private:
                 out.items.push_back(std::move(item));
             } else if (ir::form(node.op) == ir::Form::Jump) {
                 flush(out);
-                out.items.push_back({.kind = GroupItem::Jump, .node = id});
+                out.items.push_back({.kind = GroupItem::Jump, .node = id, .inside = {}});
             } else if (group_node_[id] || is_group_store(id) ||
                        (node.op == Op::Var && plan_.group_variable(id))) {
                 // A uniform load must see what earlier operations of this group wrote.
                 const bool reads = node.op == Op::Load && !is_var_access(fn_, id);
                 if (reads && open_writes_) flush(out);
-                out.items.push_back({.kind = GroupItem::Node, .node = id});
+                out.items.push_back({.kind = GroupItem::Node, .node = id, .inside = {}});
             } else {
                 push(id);
             }
@@ -228,7 +228,7 @@ private:
 
     void flush(GroupRegion& out) {
         if (open_.empty()) return;
-        out.items.push_back({.kind = GroupItem::Run, .segment = plan_.segments.size()});
+        out.items.push_back({.kind = GroupItem::Run, .segment = plan_.segments.size(), .inside = {}});
         plan_.segments.push_back({.nodes = std::move(open_)});
         open_.clear();
         open_writes_ = false;

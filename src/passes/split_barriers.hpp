@@ -32,9 +32,9 @@ struct GroupRegion;
 
 struct GroupItem {
     enum Kind { Node, Run, Control, Jump } kind = Node;
-    ir::NodeId node = ir::none;         // Node, Control, Jump
-    std::size_t segment = 0;            // Run
-    std::vector<GroupRegion> inside{};  // Control: its regions
+    ir::NodeId node = ir::none;        // Node, Control, Jump
+    std::size_t segment = 0;           // Run
+    std::vector<GroupRegion> inside;   // Control: its regions. No initialiser: the type is not complete here
     std::vector<ir::NodeId> reload{};  // Control: operands that must be fetched from the first chunk's spills
 };
 

@@ -118,25 +118,22 @@ std::unique_ptr<backend::Memory> ContextCore::allocate(unsigned queue, std::uint
     return device.allocate(bytes);
 }
 
-void ContextCore::retire(std::unique_ptr<backend::Memory> memory, std::vector<QueuePoint> uses) noexcept {
-    if (!uses.empty() && is_open()) {
+void ContextCore::retire(std::unique_ptr<backend::Memory>& memory, std::vector<QueuePoint> uses) {
+    if (uses.empty() || !is_open()) {
+        memory.reset();
+    } else {
         const std::scoped_lock lock(mutex_);
-        retired_.push_back({std::move(memory), std::move(uses)});
+        retired_.emplace_back();
+        retired_.back() = {std::move(memory), std::move(uses)};
     }
     collect();
 }
 
 void ContextCore::collect() noexcept {
-    std::vector<Retired> free;  // destroyed after the lock is gone: freeing may take long
     const std::scoped_lock lock(mutex_);
-    if (retired_.empty()) return;
-    const auto done = [&](const Retired& item) {
+    std::erase_if(retired_, [&](const Retired& item) {
         return std::all_of(item.uses.begin(), item.uses.end(), [&](QueuePoint use) { return passed(use); });
-    };
-    const auto keep =
-        std::stable_partition(retired_.begin(), retired_.end(), [&](const Retired& r) { return !done(r); });
-    free.assign(std::make_move_iterator(keep), std::make_move_iterator(retired_.end()));
-    retired_.erase(keep, retired_.end());
+    });
 }
 
 void ContextCore::add(Storage& storage) {

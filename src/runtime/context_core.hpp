@@ -55,8 +55,8 @@ public:
     /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries
     /// once more.
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(unsigned queue, std::uint64_t bytes);
-    /// Frees the memory when all its uses have passed.
-    void retire(std::unique_ptr<backend::Memory> memory, std::vector<QueuePoint> uses) noexcept;
+    /// Takes the memory and frees it when all its uses have passed. Leaves it alone when it throws.
+    void retire(std::unique_ptr<backend::Memory>& memory, std::vector<QueuePoint> uses);
     void collect() noexcept;
 
     /// The end of the last Context value: waits, frees everything. Idempotent.

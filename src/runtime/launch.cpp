@@ -244,9 +244,14 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     const unsigned begin = config.queue ? config.queue->index() : 0;
     const unsigned end = config.queue ? begin + 1 : core.queue_count();
     if (end - begin > 1) {
-        // What one device refuses is refused before another has started.
+        // What one queue cannot run is refused before another has started.
         for (unsigned k = begin; k < end; ++k) {
-            static_cast<void>(runtime::check_limits(kernel, cached, wanted, core.device(core.device_of(k))));
+            backend::Device& device = core.device(core.device_of(k));
+            static_cast<void>(runtime::check_limits(kernel, cached, wanted, device));
+            static_cast<void>(cached.program(core.device_of(k), device));
+            for (std::size_t i = 0; i < count; ++i) {
+                if (bound[i].buffer != nullptr) static_cast<void>(bound[i].buffer->storage().allocate(k));
+            }
         }
     }
     backend::Argument few[inline_arguments];

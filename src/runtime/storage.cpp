@@ -3,6 +3,8 @@
 
 #include "runtime/context_core.hpp"
 
+#include <new>
+
 namespace volley::runtime {
 
 Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes)
@@ -31,12 +33,17 @@ void Storage::release() noexcept {
     for (const auto& replica : replicas_) {
         replica->memory_.store(nullptr, std::memory_order_release);
         if (!replica->owned_) continue;
-        std::vector<QueuePoint> uses;
-        for (unsigned k = 0; k < replica->uses_.size(); ++k) {
-            if (const backend::Point point = replica->last_use(k); !core_->passed({k, point}))
-                uses.push_back({k, point});
+        try {
+            std::vector<QueuePoint> uses;
+            for (unsigned k = 0; k < replica->uses_.size(); ++k) {
+                const QueuePoint use{k, replica->last_use(k)};
+                if (!core_->passed(use)) uses.push_back(use);
+            }
+            core_->retire(replica->owned_, std::move(uses));
+        } catch (const std::bad_alloc&) {
+            core_->drain();  // no memory to remember it by: wait instead
+            replica->owned_.reset();
         }
-        core_->retire(std::move(replica->owned_), std::move(uses));
     }
 }
 

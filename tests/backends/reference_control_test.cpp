@@ -48,8 +48,8 @@ TEST(ReferenceControl, ForCountsMathematically) {
         const auto fn = make_kernel([&](ir::Builder& b) {
             const auto out = b.buffer(S::I32, "out");
             const auto count = b.var(S::I32);
-            const auto index =
-                b.begin_for(b.constant(c.type, c.begin), b.constant(c.type, c.end), b.constant(c.type, c.step));
+            const auto index = b.begin_for(b.constant(c.type, c.begin), b.constant(c.type, c.end),
+                                           b.constant(c.type, c.step));
             const auto at = load(b, count, {});
             store(b, out, b.convert(index, S::I32), {at});
             store(b, count, b.emit(Op::Add, {at, b.constant_i32(1)}), {});
@@ -65,7 +65,8 @@ TEST(ReferenceControl, ForCountsMathematically) {
 }
 
 TEST(ReferenceControl, BreakContinueAndReturnLeaveByLane) {
-    // Each invocation i sums the even k below i; those with i >= 6 return inside of the loop, before the store.
+    // Each invocation i sums the even k below i; those with i >= 6 return inside of the loop, before the
+    // store.
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(S::U32, "out");
         const auto i = global_x(b);
@@ -115,10 +116,11 @@ TEST(ReferenceControl, IdsOfAThreeDimensionalGrid) {
         const auto g = b.emit(Op::GlobalId, {});
         const auto size = b.emit(Op::GlobalSize, {});
         const auto at = b.emit(
-            Op::Add, {b.extract(g, 0),
-                      b.emit(Op::Mul, {b.extract(size, 0),
-                                       b.emit(Op::Add, {b.extract(g, 1),
-                                                        b.emit(Op::Mul, {b.extract(g, 2), b.extract(size, 1)})})})});
+            Op::Add,
+            {b.extract(g, 0),
+             b.emit(Op::Mul, {b.extract(size, 0),
+                              b.emit(Op::Add, {b.extract(g, 1),
+                                               b.emit(Op::Mul, {b.extract(g, 2), b.extract(size, 1)})})})});
         const ir::NodeId parts[] = {b.emit(Op::LocalIndex, {}), b.emit(Op::SubgroupId, {}),
                                     b.emit(Op::SubgroupLane, {}), b.extract(b.emit(Op::GroupId, {}), 1)};
         store(b, out, b.construct(DType::vector(S::U32, 4), parts), {at});

@@ -26,7 +26,9 @@ void check_buffer_atomics() {
         const auto i = global_id().x;
         const auto v = cast<T>(i * 7 % 113);
         sum.atomic(i % places).add(v);
-        $if (i % 2 == 0) { sum.atomic(i % places).sub(v); }
+        $if (i % 2 == 0) {
+            sum.atomic(i % places).sub(v);
+        }
         low.atomic(i % places).min(v);
         high.atomic(i % places).max(v);
     }).over(count)(sums, lows, highs);
@@ -75,8 +77,12 @@ void check_bit_atomics() {
     kernel("bits", [](Buff<T> d) {
         const auto i = global_id().x;
         const auto bit = cast<T>(1u) << cast<T>(i % (sizeof(T) * 8));
-        $if (i % 3 == 0) { d.atomic(0u).bit_and(~bit); }
-        $if (i % 5 == 0) { d.atomic(1u).bit_or(bit); }
+        $if (i % 3 == 0) {
+            d.atomic(0u).bit_and(~bit);
+        }
+        $if (i % 5 == 0) {
+            d.atomic(1u).bit_or(bit);
+        }
         d.atomic(2u).bit_xor(bit);
     }).over(100)(data);
     T all = static_cast<T>(~T{0}), any = 0, odd = 0;
@@ -99,8 +105,9 @@ VOLLEY_DEVICE_TEST(Atomic, BitOperations) {
 VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
     Buffer<u32> counter = as_buffer({0u});
     Buffer<u32> tickets(count);
-    kernel("tickets", [](Buff<u32> c, Buff<u32> t) { t[global_id().x] = c.atomic(0u).add(1u); })
-        .over(count)(counter, tickets);
+    kernel("tickets", [](Buff<u32> c, Buff<u32> t) {
+        t[global_id().x] = c.atomic(0u).add(1u);
+    }).over(count)(counter, tickets);
     auto drawn = tickets.read(0);
     std::sort(drawn.begin(), drawn.end());
     for (u32 i = 0; i < count; ++i) ASSERT_EQ(drawn[i], i);
@@ -171,18 +178,27 @@ template <class T>
 void check_shared_atomics() {
     constexpr u32 local = 96;
     Buffer<T> out(3 * 4);
-    kernel("shared", [](Buff<T> d) {
-        Shared<T> s(3);
-        const auto i = local_id().x;
-        $if (i < 3) { s[i] = 10; }
-        barrier();
-        const auto v = cast<T>(i % 10);
-        s.atomic(0u).add(v);
-        $if (i % 3 != 0) { s.atomic(1u).min(v); }
-        s.atomic(2u).max(v * 2);
-        barrier();
-        $if (i < 3) { d[group_id().x * 3 + i] = s[i]; }
-    }).over(local * 4).local(local)(out);
+    kernel("shared",
+           [](Buff<T> d) {
+               Shared<T> s(3);
+               const auto i = local_id().x;
+               $if (i < 3) {
+                   s[i] = 10;
+               }
+               barrier();
+               const auto v = cast<T>(i % 10);
+               s.atomic(0u).add(v);
+               $if (i % 3 != 0) {
+                   s.atomic(1u).min(v);
+               }
+               s.atomic(2u).max(v * 2);
+               barrier();
+               $if (i < 3) {
+                   d[group_id().x * 3 + i] = s[i];
+               }
+           })
+        .over(local * 4)
+        .local(local)(out);
     T sum = T(10);
     for (u32 i = 0; i < local; ++i) sum += T(i % 10);
     const auto actual = out.read(0);

@@ -36,15 +36,18 @@ VOLLEY_DEVICE_TEST(Control, ElifChainsTakeTheFirstTrueBranch) {
         [](const Value<u32>& i, Var<u32>& v) {
             $if (i % 5 == 0) {
                 v = 1u;
-            } $elif (i % 3 == 0) {
-                v = 2u;
-            } $elif (i % 2 == 0) {
-                v = 3u;
-            } $else {
-                v = 4u;
             }
+            $elif (i % 3 == 0) {
+                v = 2u;
+            }
+            $elif (i % 2 == 0) {
+                v = 3u;
+            }
+            $else { v = 4u; }
         },
-        [](u32 i) { return i % 5 == 0 ? 1u : i % 3 == 0 ? 2u : i % 2 == 0 ? 3u : 4u; });
+        [](u32 i) {
+            return i % 5 == 0 ? 1u : i % 3 == 0 ? 2u : i % 2 == 0 ? 3u : 4u;
+        });
 }
 
 VOLLEY_DEVICE_TEST(Control, DivergentIfsNest) {
@@ -54,9 +57,15 @@ VOLLEY_DEVICE_TEST(Control, DivergentIfsNest) {
                 v += 1u;
                 $if (i % 2 == 0) {
                     v += 10u;
-                    $if (i % 3 == 0) { v += 100u; } $else { v += 1000u; }
-                } $else {
-                    $if (i > 100) { v += 5u; }
+                    $if (i % 3 == 0) {
+                        v += 100u;
+                    }
+                    $else { v += 1000u; }
+                }
+                $else {
+                    $if (i > 100) {
+                        v += 5u;
+                    }
                 }
                 v *= 2u;
             }
@@ -80,7 +89,9 @@ VOLLEY_DEVICE_TEST(Control, DivergentIfsNest) {
 VOLLEY_DEVICE_TEST(Control, LoopsRunADifferentNumberOfTimes) {
     check(
         [](const Value<u32>& i, Var<u32>& v) {
-            $for (k, 0u, i % 17) { v += k * k; }
+            $for (k, 0u, i % 17) {
+                v += k * k;
+            }
         },
         [](u32 i) {
             u32 v = 0;
@@ -93,13 +104,21 @@ VOLLEY_DEVICE_TEST(Control, BreakAndContinueActOnTheInnermostLoop) {
     check(
         [](const Value<u32>& i, Var<u32>& v) {
             $for (a, 0u, 9u) {
-                $if (a == i % 7) { $continue; }
+                $if (a == i % 7) {
+                    $continue;
+                }
                 $for (b, 0u, 9u) {
-                    $if (b > i % 5) { $break; }
-                    $if (b % 2 == 1) { $continue; }
+                    $if (b > i % 5) {
+                        $break;
+                    }
+                    $if (b % 2 == 1) {
+                        $continue;
+                    }
                     v += a * 10 + b;
                 }
-                $if (v > 300u) { $break; }
+                $if (v > 300u) {
+                    $break;
+                }
                 v += 1u;
             }
         },
@@ -124,7 +143,10 @@ VOLLEY_DEVICE_TEST(Control, WhileTestsBeforeEachRound) {
         [](const Value<u32>& i, Var<u32>& v) {
             Var<u32> n = i + 1u;
             $while (n != 1u) {
-                $if (n % 2 == 0) { n = n / 2; } $else { n = n * 3 + 1; }
+                $if (n % 2 == 0) {
+                    n = n / 2;
+                }
+                $else { n = n * 3 + 1; }
                 v += 1u;
             }
         },
@@ -139,8 +161,12 @@ VOLLEY_DEVICE_TEST(Control, ForStepsDownAndByMoreThanOne) {
     check(
         [](const Value<u32>& i, Var<u32>& v) {
             const auto n = cast<i32>(i % 20);
-            $for (k, n, -3, -2) { v = v * 3 + cast<u32>(k + 10); }
-            $for (k, 0, n, 7) { v = v * 5 + cast<u32>(k); }
+            $for (k, n, -3, -2) {
+                v = v * 3 + cast<u32>(k + 10);
+            }
+            $for (k, 0, n, 7) {
+                v = v * 5 + cast<u32>(k);
+            }
         },
         [](u32 i) {
             u32 v = 0;
@@ -155,7 +181,9 @@ VOLLEY_DEVICE_TEST(Control, TheIndexOfAForNeverWraps) {
     Buffer<u32> out(1);
     kernel("narrow", [](Buff<u32> result) {
         Var<u32> rounds = 0u;
-        $for (k, cast<u8>(250u), cast<u8>(255u), cast<u8>(3u)) { rounds += cast<u32>(k); }
+        $for (k, cast<u8>(250u), cast<u8>(255u), cast<u8>(3u)) {
+            rounds += cast<u32>(k);
+        }
         result[0] = rounds;
     }).over(1)(out);
     EXPECT_EQ(out.read(0)[0], 250u + 253u);
@@ -166,11 +194,15 @@ VOLLEY_DEVICE_TEST(Control, ReturnEndsAnInvocationInsideOfLoops) {
     Buffer<u32> out = as_buffer(start);
     kernel("returns", [](Buff<u32> result) {
         const auto i = global_id().x;
-        $if (i % 11 == 0) { $return; }
+        $if (i % 11 == 0) {
+            $return;
+        }
         $for (k, 0u, 50u) {
             result[i] = k;
             $if (k * 3 > i) {
-                $if (i % 2 == 0) { $return; }
+                $if (i % 2 == 0) {
+                    $return;
+                }
                 $break;
             }
         }
@@ -199,7 +231,9 @@ VOLLEY_DEVICE_TEST(Control, AVariableStartsAnewAtEachDeclaration) {
         [](const Value<u32>& i, Var<u32>& v) {
             $for (k, 0u, 4u) {
                 Var<u32> fresh;
-                $if (i % 2 == 0) { fresh += 1u; }
+                $if (i % 2 == 0) {
+                    fresh += 1u;
+                }
                 v = v * 10 + fresh + k;
             }
         },
@@ -214,8 +248,12 @@ VOLLEY_DEVICE_TEST(Control, LocalArraysTakeComputedIndices) {
     check(
         [](const Value<u32>& i, Var<u32>& v) {
             Array<u32, 8> a;
-            $for (k, 0u, 8u) { a[(k * 3 + i) % 8] = k; }
-            $for (k, 0u, 8u) { v = v * 7 + a[k]; }
+            $for (k, 0u, 8u) {
+                a[(k * 3 + i) % 8] = k;
+            }
+            $for (k, 0u, 8u) {
+                v = v * 7 + a[k];
+            }
         },
         [](u32 i) {
             u32 a[8];
@@ -235,8 +273,12 @@ VOLLEY_DEVICE_TEST(Control, ALoadIsGuardedByItsCondition) {
         const auto i = global_id().x;
         Var<u32> v = 7u;
         const auto far = i * 1000003u;
-        $if (i < 10) { v = t[select(i < 10, i, far)]; }
-        $if (i == 3) { v += t[far - 3000009u]; }
+        $if (i < 10) {
+            v = t[select(i < 10, i, far)];
+        }
+        $if (i == 3) {
+            v += t[far - 3000009u];
+        }
         result[i] = v;
     }).over(count)(in, out);
     const auto actual = out.read(0);

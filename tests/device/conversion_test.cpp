@@ -1,4 +1,5 @@
-// Conversions between all scalar types on edge values, against the rules of docs/ir.md section 5; and bit_cast.
+// Conversions between all scalar types on edge values, against the rules of docs/ir.md section 5; and
+// bit_cast.
 #include "device/operations.hpp"
 
 #include <bit>
@@ -12,13 +13,17 @@ constexpr bool is_floating = std::is_floating_point_v<T> || std::is_same_v<T, ha
 template <class To, class From>
 To converted(From x) {
     if constexpr (std::is_same_v<To, bool>) {
-        if constexpr (is_floating<From>) return static_cast<double>(x) != 0;
-        else return x != From(0);
+        if constexpr (is_floating<From>)
+            return static_cast<double>(x) != 0;
+        else
+            return x != From(0);
     } else if constexpr (is_floating<From> && std::is_integral_v<To>) {
         const auto wide = static_cast<long double>(static_cast<double>(x));
         if (std::isnan(wide)) return 0;
-        if (wide >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-        if (wide <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+        if (wide >= static_cast<long double>(std::numeric_limits<To>::max()))
+            return std::numeric_limits<To>::max();
+        if (wide <= static_cast<long double>(std::numeric_limits<To>::min()))
+            return std::numeric_limits<To>::min();
         return static_cast<To>(wide);
     } else if constexpr (std::is_same_v<To, half> && !is_floating<From>) {
         return half(static_cast<double>(x));
@@ -32,20 +37,40 @@ std::vector<From> inputs() {
     std::vector<From> values = edge_values<From>();
     if constexpr (is_floating<From>) {
         // Around the ends of the integer types, and halves, which must not round.
-        for (const double v : {127.0, 127.5, 128.0, 255.0, 255.9, 256.0, 32767.5, 32768.0, 65504.0, 65535.5, 65536.0, 2147483520.0,
-                               2147483647.0, 2147483648.0, 4294967040.0, 4294967296.0, 9.2233720368547748e18,
-                               9.2233720368547758e18, 1.8446744073709550e19, 1.8446744073709552e19, 1e30}) {
+        for (const double v : {127.0,
+                               127.5,
+                               128.0,
+                               255.0,
+                               255.9,
+                               256.0,
+                               32767.5,
+                               32768.0,
+                               65504.0,
+                               65535.5,
+                               65536.0,
+                               2147483520.0,
+                               2147483647.0,
+                               2147483648.0,
+                               4294967040.0,
+                               4294967296.0,
+                               9.2233720368547748e18,
+                               9.2233720368547758e18,
+                               1.8446744073709550e19,
+                               1.8446744073709552e19,
+                               1e30}) {
             values.push_back(From(v));
             values.push_back(From(-v));
         }
     }
     if constexpr (std::is_integral_v<From> && sizeof(From) >= 4) {
         // Ties and near ties of rounding to floats.
-        for (const u64 v : {u64{2049}, u64{2051}, u64{65519}, u64{65520}, u64{16777217}, u64{16777219}, u64{2147483583}}) {
+        for (const u64 v :
+             {u64{2049}, u64{2051}, u64{65519}, u64{65520}, u64{16777217}, u64{16777219}, u64{2147483583}}) {
             values.push_back(static_cast<From>(v));
         }
         if constexpr (sizeof(From) == 8) {
-            for (const u64 v : {u64{0x20000000000001}, u64{0x20000000000003}, u64{0x7fffff4000000001}, u64{0x8000008000000001}}) {
+            for (const u64 v : {u64{0x20000000000001}, u64{0x20000000000003}, u64{0x7fffff4000000001},
+                                u64{0x8000008000000001}}) {
                 values.push_back(static_cast<From>(v));
             }
         }

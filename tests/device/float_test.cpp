@@ -21,7 +21,8 @@ std::vector<Binary<T>> float_operators() {
         {"*", [](V x, V y) { return x * y; }, [](T x, T y) { return T(up(x) * up(y)); }},
         {"/", [](V x, V y) { return x / y; }, [](T x, T y) { return T(up(x) / up(y)); }},
         {"fmod", [](V x, V y) { return fmod(x, y); }, [](T x, T y) { return T(std::fmod(up(x), up(y))); }},
-        {"fma", [](V x, V y) { return fma(x, y, x); }, [](T x, T y) { return T(std::fma(up(x), up(y), up(x))); }},
+        {"fma", [](V x, V y) { return fma(x, y, x); },
+         [](T x, T y) { return T(std::fma(up(x), up(y), up(x))); }},
         {"x + 0.5", [](V x, V) { return x + 0.5; }, [](T x, T) { return T(up(x) + Compute<T>(0.5)); }},
         {"1 / x", [](V x, V) { return 1 / x; }, [](T x, T) { return T(1 / up(x)); }},
         {"x / 3", [](V x, V) { return x / 3; }, [](T x, T) { return T(up(x) / 3); }},
@@ -29,7 +30,8 @@ std::vector<Binary<T>> float_operators() {
         {"x - x", [](V x, V) { return x - x; }, [](T x, T) { return T(up(x) - up(x)); }},
         {"x * 0", [](V x, V) { return x * 0; }, [](T x, T) { return T(up(x) * 0); }},
         {"x + 0", [](V x, V) { return x + 0; }, [](T x, T) { return T(up(x) + 0); }},
-        {"select", [](V x, V y) { return select(x < y, x, y); }, [](T x, T y) { return up(x) < up(y) ? x : y; }},
+        {"select", [](V x, V y) { return select(x < y, x, y); },
+         [](T x, T y) { return up(x) < up(y) ? x : y; }},
         // Adding zero makes one zero of both: min(0, -0) may be either.
         {"min", [](V x, V y) { return min(x, y) + 0; },
          [](T x, T y) { return T(std::fmin(up(x), up(y)) + 0); }},
@@ -59,7 +61,8 @@ std::vector<Unary<T>> float_functions() {
         {"fract", [](V x) { return fract(x); }, [](T x) { return T(up(x) - std::floor(up(x))); }},
         {"clamp", [](V x) { return clamp(x, -1, 1) + 0; },
          [](T x) { return T(std::fmin(std::fmax(up(x), Compute<T>(-1)), Compute<T>(1)) + 0); }},
-        {"step", [](V x) { return step(0.5, x); }, [](T x) { return T(Compute<T>(up(x) < Compute<T>(0.5) ? 0 : 1)); }},
+        {"step", [](V x) { return step(0.5, x); },
+         [](T x) { return T(Compute<T>(up(x) < Compute<T>(0.5) ? 0 : 1)); }},
     };
 }
 

@@ -1,5 +1,5 @@
-// The functions that have an error bound (docs/ir.md section 4), over edge values, their whole range and where people use them,
-// against the host's wider type.
+// The functions that have an error bound (docs/ir.md section 4), over edge values, their whole range and
+// where people use them, against the host's wider type.
 #include "device/operations.hpp"
 #include "support/random.hpp"
 
@@ -88,9 +88,9 @@ void check(const std::vector<Function<T>>& list, const std::vector<T>& first, co
         }
         // Half an ulp for the rounding of what is expected; f16 computes in f32 and rounds twice.
         const double ulp = std::is_same_v<T, half> ? 1 : list[k].ulp + extra_ulp + 0.5;
-        expect_close(actual, expected, ulp, absolute, type_name<T>() + " " + list[k].name, [&](std::size_t i) {
-            return text_of(first[from[i]]) + ", " + text_of(second[from[i]]);
-        });
+        expect_close(
+            actual, expected, ulp, absolute, type_name<T>() + " " + list[k].name,
+            [&](std::size_t i) { return text_of(first[from[i]]) + ", " + text_of(second[from[i]]); });
     }
 }
 

@@ -22,7 +22,8 @@ VOLLEY_DEVICE_TEST(Grid, EverySizeRunsEachInvocationOnce) {
         Buffer<u32> data = as_buffer(std::vector<u32>(n + 20, 5u));
         add.over(n)(data);
         const auto actual = data.read(0);
-        for (u32 i = 0; i < n + 20; ++i) ASSERT_EQ(actual[i], i < n ? i + 6 : 5) << "size " << n << ", element " << i;
+        for (u32 i = 0; i < n + 20; ++i)
+            ASSERT_EQ(actual[i], i < n ? i + 6 : 5) << "size " << n << ", element " << i;
     }
 }
 
@@ -37,7 +38,8 @@ VOLLEY_DEVICE_TEST(Grid, LocalSizesNeedNotDivideTheGlobalSize) {
         ids.over(n).local(local)(data);
         const auto actual = data.read(0);
         for (u32 i = 0; i < n; ++i) {
-            ASSERT_EQ(actual[i], (vec<u32, 4>(i % local, i / local, local, (n + local - 1) / local))) << local << " " << i;
+            ASSERT_EQ(actual[i], (vec<u32, 4>(i % local, i / local, local, (n + local - 1) / local)))
+                << local << " " << i;
         }
     }
 }
@@ -47,24 +49,33 @@ VOLLEY_DEVICE_TEST(Grid, TwoAndThreeDimensionsNumberXFastest) {
         u32 global[3];
         u32 local[3];
     };
-    const Shape shapes[] = {{{13, 7, 1}, {4, 4, 1}}, {{16, 3, 5}, {8, 1, 1}}, {{5, 6, 7}, {2, 3, 2}}, {{1, 1, 9}, {1, 1, 4}}, {{70, 2, 1}, {1, 2, 1}}};
+    const Shape shapes[] = {{{13, 7, 1}, {4, 4, 1}},
+                            {{16, 3, 5}, {8, 1, 1}},
+                            {{5, 6, 7}, {2, 3, 2}},
+                            {{1, 1, 9}, {1, 1, 4}},
+                            {{70, 2, 1}, {1, 2, 1}}};
     for (const Shape& s : shapes) {
         const u32 n = s.global[0] * s.global[1] * s.global[2];
         Buffer<vec<u32, 4>> data(n);
         Buffer<u32> indices(n);
-        kernel("grid", [](Buff<vec<u32, 4>> d, Buff<u32> l) {
-            const auto g = global_id();
-            const auto size = global_size();
-            const auto at = g.x + size.x * (g.y + size.y * g.z);
-            d[at] = make_vec(g, group_id().y);
-            l[at] = local_index();
-        }).over({s.global[0], s.global[1], s.global[2]}).local({s.local[0], s.local[1], s.local[2]})(data, indices);
+        kernel("grid",
+               [](Buff<vec<u32, 4>> d, Buff<u32> l) {
+                   const auto g = global_id();
+                   const auto size = global_size();
+                   const auto at = g.x + size.x * (g.y + size.y * g.z);
+                   d[at] = make_vec(g, group_id().y);
+                   l[at] = local_index();
+               })
+            .over({s.global[0], s.global[1], s.global[2]})
+            .local({s.local[0], s.local[1], s.local[2]})(data, indices);
         const auto actual = data.read(0);
         const auto index = indices.read(0);
         for (u32 at = 0; at < n; ++at) {
-            const u32 x = at % s.global[0], y = at / s.global[0] % s.global[1], z = at / s.global[0] / s.global[1];
+            const u32 x = at % s.global[0], y = at / s.global[0] % s.global[1],
+                      z = at / s.global[0] / s.global[1];
             ASSERT_EQ(actual[at], (vec<u32, 4>(x, y, z, y / s.local[1]))) << at;
-            ASSERT_EQ(index[at], (z % s.local[2] * s.local[1] + y % s.local[1]) * s.local[0] + x % s.local[0]) << at;
+            ASSERT_EQ(index[at], (z % s.local[2] * s.local[1] + y % s.local[1]) * s.local[0] + x % s.local[0])
+                << at;
         }
     }
 }
@@ -158,14 +169,18 @@ VOLLEY_DEVICE_TEST(Threads, TraceAndLaunchAtOnce) {
             const i32 constant = round % 2 == 0 ? round : who * 100 + round;
             kernel("own", [constant](Buff<i32> d) {
                 const auto i = global_id().x;
-                $if (i % 2 == 0) { d[i] = d[i] + constant; } $else { d[i] = d[i] - constant; }
+                $if (i % 2 == 0) {
+                    d[i] = d[i] + constant;
+                }
+                $else { d[i] = d[i] - constant; }
             })(data);
             shared(data, round);
             const auto actual = data.read(0);
             for (u32 i = 0; i < n; ++i) {
                 const i32 expected = (i % 2 == 0 ? who + constant : who - constant) * 2 + round;
                 if (actual[i] != expected) {
-                    ADD_FAILURE() << "thread " << who << ", round " << round << ", element " << i << ": " << actual[i];
+                    ADD_FAILURE() << "thread " << who << ", round " << round << ", element " << i << ": "
+                                  << actual[i];
                     return;
                 }
             }
@@ -215,23 +230,30 @@ private:
 VOLLEY_DEVICE_TEST(Print, OneLineForEachInvocationThatReachesIt) {
     Lines lines;
     Buffer<float> data = as_buffer({0.5f, 1.5f, 2.5f, 3.5f, 4.5f});
-    kernel("print", [](Buff<const float> d) {
-        const auto i = global_id().x;
-        $if (i % 2 == 0) { print("i={} x={}", i, d[i]); }
-    })(data).wait();
+    kernel("print",
+           [](Buff<const float> d) {
+               const auto i = global_id().x;
+               $if (i % 2 == 0) {
+                   print("i={} x={}", i, d[i]);
+               }
+           })(data)
+        .wait();
     EXPECT_EQ(lines.take(), (std::multiset<std::string>{"i=0 x=0.5", "i=2 x=2.5", "i=4 x=4.5"}));
 }
 
 VOLLEY_DEVICE_TEST(Print, EveryKindOfValue) {
     Lines lines;
     Buffer<i32> dummy(1);
-    kernel("kinds", [](Buff<i32> d) {
-        const auto i = cast<i32>(global_id().x);
-        print("{{{}}} {} {} {}", i == 0, cast<i8>(i - 5), cast<u64>(7u), cast<half>(i) + half(0.5f));
-        print("{} {}", make_vec(i, i + 1, i + 2), make_complex(cast<double>(i), -1.0));
-        print("nothing");
-        d[0] = 1;
-    }).over(1)(dummy).wait();
+    kernel("kinds",
+           [](Buff<i32> d) {
+               const auto i = cast<i32>(global_id().x);
+               print("{{{}}} {} {} {}", i == 0, cast<i8>(i - 5), cast<u64>(7u), cast<half>(i) + half(0.5f));
+               print("{} {}", make_vec(i, i + 1, i + 2), make_complex(cast<double>(i), -1.0));
+               print("nothing");
+               d[0] = 1;
+           })
+        .over(1)(dummy)
+        .wait();
     EXPECT_EQ(lines.take(), (std::multiset<std::string>{"{true} -5 7 0.5", "(0, 1, 2) (0, -1)", "nothing"}));
 }
 

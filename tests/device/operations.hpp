@@ -12,7 +12,8 @@
 
 namespace volley::testing {
 
-/// An operation as a kernel does it, and what the host makes of it. Plain pointers: one instantiation for each lambda.
+/// An operation as a kernel does it, and what the host makes of it. Plain pointers: one instantiation for
+/// each lambda.
 template <class T, class R = T>
 struct Binary {
     const char* name;
@@ -71,7 +72,8 @@ template <class R>
 
 /// Compared to the bit.
 template <class T, class R>
-void check_binary(const std::vector<T>& first, const std::vector<T>& second, const std::vector<Binary<T, R>>& list) {
+void check_binary(const std::vector<T>& first, const std::vector<T>& second,
+                  const std::vector<Binary<T, R>>& list) {
     const std::vector<R> all = run_all(first, second, list);
     for (std::size_t k = 0; k < list.size(); ++k) {
         std::vector<R> expected;

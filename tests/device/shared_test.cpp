@@ -106,14 +106,17 @@ VOLLEY_DEVICE_TEST(Shared, ATransposeUsesTwoDimensionsWithPadding) {
     std::iota(values.begin(), values.end(), 0.0f);
     Buffer<float> in = as_buffer(values);
     Buffer<float> out(n * n);
-    kernel("transpose", [](Buff<const float> a, Buff<float> b) {
-        Shared<float> tile(8, 9);
-        const auto l = local_id();
-        const auto g = group_id();
-        tile[l.y][l.x] = a[(g.y * 8 + l.y) * n + g.x * 8 + l.x];
-        barrier();
-        b[(g.x * 8 + l.y) * n + g.y * 8 + l.x] = tile[l.x][l.y];
-    }).over({n, n}).local({8, 8})(in, out);
+    kernel("transpose",
+           [](Buff<const float> a, Buff<float> b) {
+               Shared<float> tile(8, 9);
+               const auto l = local_id();
+               const auto g = group_id();
+               tile[l.y][l.x] = a[(g.y * 8 + l.y) * n + g.x * 8 + l.x];
+               barrier();
+               b[(g.x * 8 + l.y) * n + g.y * 8 + l.x] = tile[l.x][l.y];
+           })
+        .over({n, n})
+        .local({8, 8})(in, out);
     const auto actual = out.read(0);
     for (u32 y = 0; y < n; ++y) {
         for (u32 x = 0; x < n; ++x) ASSERT_EQ(actual[y * n + x], values[x * n + y]);
@@ -122,13 +125,16 @@ VOLLEY_DEVICE_TEST(Shared, ATransposeUsesTwoDimensionsWithPadding) {
 
 VOLLEY_DEVICE_TEST(Shared, ThreeDimensionalArraysAreIndexedByCall) {
     Buffer<u32> out(24);
-    kernel("cube", [](Buff<u32> d) {
-        Shared<u32> cube(2, 3, 4);
-        const auto l = local_id();
-        cube(l.z, l.y, l.x) = local_index();
-        barrier();
-        d[local_index()] = cube[1 - l.z][2 - l.y][3 - l.x];
-    }).over({4, 3, 2}).local({4, 3, 2})(out);
+    kernel("cube",
+           [](Buff<u32> d) {
+               Shared<u32> cube(2, 3, 4);
+               const auto l = local_id();
+               cube(l.z, l.y, l.x) = local_index();
+               barrier();
+               d[local_index()] = cube[1 - l.z][2 - l.y][3 - l.x];
+           })
+        .over({4, 3, 2})
+        .local({4, 3, 2})(out);
     const auto actual = out.read(0);
     for (u32 i = 0; i < 24; ++i) EXPECT_EQ(actual[i], 23 - i);
 }
@@ -141,19 +147,26 @@ void check_reduction(u32 local) {
     for (u32 i = 0; i < local * groups; ++i) values.push_back(T(static_cast<int>(i % 7)));
     Buffer<T> in = as_buffer(values);
     Buffer<T> out(groups);
-    kernel("reduce", [local](Buff<const T> a, Buff<T> sums) {
-        Shared<T> tile(local);
-        const auto i = local_id().x;
-        tile[i] = a[global_id().x];
-        barrier();
-        Var<u32> stride = local / 2;
-        $while (stride > 0u) {
-            $if (i < stride) { tile[i] = tile[i] + tile[i + stride]; }
-            barrier();
-            stride = stride / 2;
-        }
-        $if (i == 0) { sums[group_id().x] = tile[0]; }
-    }).over(local * groups).local(local)(in, out);
+    kernel("reduce",
+           [local](Buff<const T> a, Buff<T> sums) {
+               Shared<T> tile(local);
+               const auto i = local_id().x;
+               tile[i] = a[global_id().x];
+               barrier();
+               Var<u32> stride = local / 2;
+               $while (stride > 0u) {
+                   $if (i < stride) {
+                       tile[i] = tile[i] + tile[i + stride];
+                   }
+                   barrier();
+                   stride = stride / 2;
+               }
+               $if (i == 0) {
+                   sums[group_id().x] = tile[0];
+               }
+           })
+        .over(local * groups)
+        .local(local)(in, out);
     const auto actual = out.read(0);
     for (u32 g = 0; g < groups; ++g) {
         T expected = T(0);
@@ -183,7 +196,8 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInUniformConditions) {
                 barrier();
                 v = tile[15 - i];
                 barrier();
-            } $else {
+            }
+            $else {
                 $if (group_id().x == 1u) {
                     tile[i] = i + 100;
                     barrier();
@@ -212,10 +226,15 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInNestedUniformLoopsWithDivergenceBetween) {
             $for (b, 0u, a + 1) {
                 tile[i] = v;
                 barrier();
-                $if (i % 3 == b % 3) { v = tile[(i + 1) % local] + a; } $else { v += b; }
+                $if (i % 3 == b % 3) {
+                    v = tile[(i + 1) % local] + a;
+                }
+                $else { v += b; }
                 barrier();
             }
-            $if (a == 2u) { $break; }
+            $if (a == 2u) {
+                $break;
+            }
         }
         d[global_id().x] = v;
     }).local(local)(out, 5u);
@@ -235,20 +254,24 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInNestedUniformLoopsWithDivergenceBetween) {
 VOLLEY_DEVICE_TEST(Barrier, ValuesLiveAcrossIt) {
     constexpr u32 local = 40;
     Buffer<double> out(local);
-    kernel("live", [](Buff<double> d) {
-        Shared<float> tile(local);
-        const auto i = local_id().x;
-        const auto a = cast<double>(i) * 0.5;
-        const auto c = make_vec(cast<i16>(i), cast<i16>(i + 1), cast<i16>(i + 2));
-        const auto flag = i % 2 == 0;
-        Array<u32, 3> memory;
-        memory[i % 3] = i;
-        tile[i] = cast<float>(i);
-        barrier();
-        const auto sum = a + cast<double>(tile[local - 1 - i]) + cast<double>(c.z) + cast<double>(memory[i % 3]);
-        barrier();
-        d[i] = select(flag, sum, -sum);
-    }).over(local).local(local)(out);
+    kernel("live",
+           [](Buff<double> d) {
+               Shared<float> tile(local);
+               const auto i = local_id().x;
+               const auto a = cast<double>(i) * 0.5;
+               const auto c = make_vec(cast<i16>(i), cast<i16>(i + 1), cast<i16>(i + 2));
+               const auto flag = i % 2 == 0;
+               Array<u32, 3> memory;
+               memory[i % 3] = i;
+               tile[i] = cast<float>(i);
+               barrier();
+               const auto sum =
+                   a + cast<double>(tile[local - 1 - i]) + cast<double>(c.z) + cast<double>(memory[i % 3]);
+               barrier();
+               d[i] = select(flag, sum, -sum);
+           })
+        .over(local)
+        .local(local)(out);
     const auto actual = out.read(0);
     for (u32 i = 0; i < local; ++i) {
         const double sum = i * 0.5 + (local - 1 - i) + (i + 2) + i;
@@ -260,7 +283,9 @@ VOLLEY_DEVICE_TEST(Barrier, AUniformReturnMayComeBeforeIt) {
     Buffer<u32> out = as_buffer(std::vector<u32>(32, 7u));
     kernel("early", [](Buff<u32> d) {
         Shared<u32> tile(8);
-        $if (group_id().x % 2 == 1) { $return; }
+        $if (group_id().x % 2 == 1) {
+            $return;
+        }
         tile[local_id().x] = global_id().x;
         barrier();
         d[global_id().x] = tile[7 - local_id().x];

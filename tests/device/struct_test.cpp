@@ -1,4 +1,5 @@
-// Structs in the host's layout: holes, odd alignments, members of every kind, nesting, arrays, and partial updates.
+// Structs in the host's layout: holes, odd alignments, members of every kind, nesting, arrays, and partial
+// updates.
 #include "support/device_test.hpp"
 
 #include <volley/volley.hpp>
@@ -60,16 +61,21 @@ VOLLEY_DEVICE_TEST(Struct, MembersHaveTheHostsOffsets) {
     std::vector<Odd> values(n);
     for (u32 i = 0; i < n; ++i) {
         const auto f = static_cast<float>(i);
-        values[i] = {static_cast<i8>(-static_cast<int>(i)), f * 1.5, static_cast<i16>(i * 100), {f, f + 1, f + 2}, i % 2 == 0,
-                     u64{i} << 40, half(f)};
+        values[i] = {static_cast<i8>(-static_cast<int>(i)),
+                     f * 1.5,
+                     static_cast<i16>(i * 100),
+                     {f, f + 1, f + 2},
+                     i % 2 == 0,
+                     u64{i} << 40,
+                     half(f)};
     }
     Buffer<Odd> data = as_buffer(values);
     Buffer<double> sums(n);
     kernel("members", [](Buff<Odd> d, Buff<double> s) {
         const auto i = global_id().x;
         const auto o = d[i];
-        s[i] = cast<double>(o.a) + o.b + cast<double>(o.c) + cast<double>(o.d.x + o.d.y + o.d.z) + cast<double>(o.e) +
-               cast<double>(o.f >> 40u) + cast<double>(o.g);
+        s[i] = cast<double>(o.a) + o.b + cast<double>(o.c) + cast<double>(o.d.x + o.d.y + o.d.z) +
+               cast<double>(o.e) + cast<double>(o.f >> 40u) + cast<double>(o.g);
         d[i].d.y = -1.0f;
         d[i].e = !o.e;
         d[i].c += 1;
@@ -137,7 +143,8 @@ VOLLEY_DEVICE_TEST(Struct, NestedStructsArraysAndMatrices) {
 }
 
 VOLLEY_DEVICE_TEST(Struct, WholeStructsAreCopiedSelectedAndMade) {
-    Buffer<Packed> data = as_buffer(std::vector<Packed>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}});
+    Buffer<Packed> data =
+        as_buffer(std::vector<Packed>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}});
     Buffer<Packed> out(5);
     kernel("whole", [](Buff<const Packed> d, Buff<Packed> result) {
         const auto i = global_id().x;

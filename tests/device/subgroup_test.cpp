@@ -1,4 +1,5 @@
-// Subgroup operations at the width of every device: folds, scans, exchanges and votes, with all lanes and with some.
+// Subgroup operations at the width of every device: folds, scans, exchanges and votes, with all lanes and
+// with some.
 #include "support/device_test.hpp"
 
 #include <volley/volley.hpp>
@@ -45,7 +46,8 @@ T expected(const Fold<T>& fold, int kind, u32 i, const std::function<bool(u32)>&
 template <class T>
 void check_folds(const std::vector<Fold<T>>& folds) {
     for (const Fold<T>& fold : folds) {
-        Buffer<T> all(local * groups), inclusive(local * groups), exclusive(local * groups), some(local * groups);
+        Buffer<T> all(local * groups), inclusive(local * groups), exclusive(local * groups),
+            some(local * groups);
         kernel("folds", [&fold](Buff<T> a, Buff<T> b, Buff<T> c, Buff<T> d) {
             const auto i = global_id().x;
             const auto v = cast<T>(i * 37 % 11 + 1);
@@ -53,7 +55,9 @@ void check_folds(const std::vector<Fold<T>>& folds) {
             b[i] = fold.inclusive(v);
             c[i] = fold.exclusive(v);
             d[i] = v;
-            $if (i % 3 != 1) { d[i] = fold.exclusive(v); }
+            $if (i % 3 != 1) {
+                d[i] = fold.exclusive(v);
+            }
         }).local(local)(all, inclusive, exclusive, some);
         const auto everyone = [](u32) { return true; };
         const auto chosen = [](u32 k) { return k % 3 != 1; };
@@ -88,15 +92,18 @@ template <class T>
 std::vector<Fold<T>> integer_folds() {
     using V = const Value<T>&;
     auto folds = arithmetic_folds<T>();
-    folds.push_back({"mul", [](V v) { return subgroup_mul(v); }, [](V v) { return subgroup_inclusive_mul(v); },
-                     [](V v) { return subgroup_exclusive_mul(v); },
-                     [](T x, T y) { return static_cast<T>(static_cast<u64>(x) * static_cast<u64>(y)); }, T(1)});
-    folds.push_back({"and", [](V v) { return subgroup_and(v); }, [](V v) { return subgroup_inclusive_and(v); },
+    folds.push_back(
+        {"mul", [](V v) { return subgroup_mul(v); }, [](V v) { return subgroup_inclusive_mul(v); },
+         [](V v) { return subgroup_exclusive_mul(v); },
+         [](T x, T y) { return static_cast<T>(static_cast<u64>(x) * static_cast<u64>(y)); }, T(1)});
+    folds.push_back({"and", [](V v) { return subgroup_and(v); },
+                     [](V v) { return subgroup_inclusive_and(v); },
                      [](V v) { return subgroup_exclusive_and(v); }, [](T x, T y) { return T(x & y); },
                      static_cast<T>(~T(0))});
     folds.push_back({"or", [](V v) { return subgroup_or(v); }, [](V v) { return subgroup_inclusive_or(v); },
                      [](V v) { return subgroup_exclusive_or(v); }, [](T x, T y) { return T(x | y); }, T(0)});
-    folds.push_back({"xor", [](V v) { return subgroup_xor(v); }, [](V v) { return subgroup_inclusive_xor(v); },
+    folds.push_back({"xor", [](V v) { return subgroup_xor(v); },
+                     [](V v) { return subgroup_inclusive_xor(v); },
                      [](V v) { return subgroup_exclusive_xor(v); }, [](T x, T y) { return T(x ^ y); }, T(0)});
     return folds;
 }
@@ -174,11 +181,19 @@ VOLLEY_DEVICE_TEST(Subgroup, VotesBallotsAndElections) {
         const auto i = global_id().x;
         b[i] = subgroup_ballot(i % 3 == 0);
         Var<u32> bits = 0u;
-        $if (subgroup_any(i == 7)) { bits += 1u; }
-        $if (subgroup_all(i < 32)) { bits += 2u; }
-        $if (subgroup_elect()) { bits += 4u; }
+        $if (subgroup_any(i == 7)) {
+            bits += 1u;
+        }
+        $if (subgroup_all(i < 32)) {
+            bits += 2u;
+        }
+        $if (subgroup_elect()) {
+            bits += 4u;
+        }
         $if (i % 2 == 1) {
-            $if (subgroup_elect()) { bits += 8u; }
+            $if (subgroup_elect()) {
+                bits += 8u;
+            }
         }
         f[i] = bits;
     }).local(local)(ballots, flags);
@@ -210,7 +225,8 @@ VOLLEY_DEVICE_TEST(Subgroup, IdsCountTheSubgroupsOfAWorkgroup) {
     const auto actual = ids.read(0);
     const auto counts = sums.read(0);
     for (u32 i = 0; i < odd; ++i) {
-        ASSERT_EQ(actual[i], (vec<u32, 4>(i / width(), i % width(), (odd + width() - 1) / width(), width()))) << i;
+        ASSERT_EQ(actual[i], (vec<u32, 4>(i / width(), i % width(), (odd + width() - 1) / width(), width())))
+            << i;
         ASSERT_EQ(counts[i], std::min(width(), odd - i / width() * width())) << i;
     }
 }

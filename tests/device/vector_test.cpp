@@ -16,7 +16,8 @@ std::vector<vec<T, N>> inputs(int shift) {
     std::vector<vec<T, N>> values(count);
     for (u32 i = 0; i < count; ++i) {
         for (int c = 0; c < N; ++c) {
-            values[i][c] = T(static_cast<float>((static_cast<int>(i) * (c + 2) + shift) % 13 - (std::is_unsigned_v<T> ? 0 : 6)));
+            values[i][c] = T(static_cast<float>((static_cast<int>(i) * (c + 2) + shift) % 13 -
+                                                (std::is_unsigned_v<T> ? 0 : 6)));
         }
     }
     return values;
@@ -128,8 +129,8 @@ VOLLEY_DEVICE_TEST(Matrix, ProductsTransposesAndInverses) {
     Buffer<mat<float, 2, 3>> transposed(1);
     Buffer<vec2> image(1);
     Buffer<float> det(1);
-    kernel("matrices", [](Buff<const mat<float, 3, 2>> x, Buff<const mat<float, 2, 3>> y, Buff<mat2> p, Buff<mat2> q,
-                          Buff<mat<float, 2, 3>> t, Buff<vec2> v, Buff<float> d) {
+    kernel("matrices", [](Buff<const mat<float, 3, 2>> x, Buff<const mat<float, 2, 3>> y, Buff<mat2> p,
+                          Buff<mat2> q, Buff<mat<float, 2, 3>> t, Buff<vec2> v, Buff<float> d) {
         const auto m = x[0] * y[0];
         p[0] = m;
         q[0] = inverse(m) * m;
@@ -180,12 +181,20 @@ void check_complex(double tolerance) {
     using D = std::complex<double>;
     for (u32 i = 0; i < count; ++i) {
         const D p(first[i].real(), first[i].imag()), q(second[i].real(), second[i].imag());
-        const D expected[operations] = {p + q, p - q, p * q, p / q, std::conj(p) * 2.0 + q.real(), std::exp(q), std::sqrt(p), std::log(q),
+        const D expected[operations] = {p + q,
+                                        p - q,
+                                        p * q,
+                                        p / q,
+                                        std::conj(p) * 2.0 + q.real(),
+                                        std::exp(q),
+                                        std::sqrt(p),
+                                        std::log(q),
                                         q.real() * D(std::cos(q.imag()), std::sin(q.imag()))};
         for (u32 k = 0; k < operations; ++k) {
             const C got = z[i + k * count];
             const D actual(got.real(), got.imag());
-            ASSERT_LE(std::abs(actual - expected[k]), tolerance * (1 + std::abs(expected[k]))) << i << ", operation " << k;
+            ASSERT_LE(std::abs(actual - expected[k]), tolerance * (1 + std::abs(expected[k])))
+                << i << ", operation " << k;
         }
         ASSERT_NEAR(r[i], std::abs(p), tolerance * (1 + std::abs(p)));
         ASSERT_NEAR(r[i + count], std::arg(p), 4 * tolerance);
@@ -199,7 +208,8 @@ VOLLEY_DEVICE_TEST(Complex, ArithmeticAndFunctionsAgreeWithTheHost) {
 }
 
 VOLLEY_DEVICE_TEST(Complex, DivisionDoesNotOverflowWhereTheQuotientDoesNot) {
-    Buffer<std::complex<float>> data = as_buffer({std::complex<float>(1e30f, 1e30f), std::complex<float>(2e30f, 2e30f)});
+    Buffer<std::complex<float>> data =
+        as_buffer({std::complex<float>(1e30f, 1e30f), std::complex<float>(2e30f, 2e30f)});
     kernel("quotient", [](Buff<std::complex<float>> d) { d[0] = d[1] / d[0]; }).over(1)(data);
     const auto q = data.read(0)[0];
     EXPECT_NEAR(q.real(), 2, 1e-5);

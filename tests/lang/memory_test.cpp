@@ -101,6 +101,20 @@ TEST(Memory, ACopyOfAVariableIsAnother) {
     EXPECT_EQ(count_of(text, "load"), 3u);
 }
 
+TEST(Memory, ContainersOfVariables) {
+    const auto make_counter = [] {
+        Var<u32> counter = 1;
+        return counter;
+    };
+    const std::string text = body_of([&](Buff<u32> out) {
+        std::vector<Var<u32>> counters;
+        for (int k = 0; k < 5; ++k) counters.push_back(make_counter());
+        for (auto& counter : counters) counter += 1;
+        out[0] = counters[4];
+    });
+    EXPECT_EQ(count_of(text, " = var "), 5u);
+}
+
 TEST(Memory, LocalArraysTakeComputedIndices) {
     const std::string text = body_of([](Buff<float> data) {
         Array<float, 4> a;

@@ -152,7 +152,10 @@ loop {
   store %width, %half
 })");
     EXPECT_TRUE(p.plan.group_variable(nodes_of(p.fn, Op::Var)[0]));
-    EXPECT_TRUE(p.plan.segments.empty());
+    // No invocation has anything to do with it.
+    for (const Segment& segment : p.plan.segments) {
+        for (const NodeId id : segment.nodes) EXPECT_EQ(p.fn[id].op, Op::LocalIndex);
+    }
 }
 
 TEST(SplitBarriers, ExpensiveValuesAreSpilledNotDoneAgain) {

@@ -41,7 +41,8 @@ std::optional<Failure> check_passes(const Program& program, const Execution& exp
         const ir::Hash128 hash = ir::hash(now);
         if (failure || !exact || hash == seen) return;
         seen = hash;
-        failure = labelled(cat("after ", pass), difference(program, expected, run_reference(program, now, default_subgroup)));
+        failure = labelled(cat("after ", pass),
+                           difference(program, expected, run_reference(program, now, default_subgroup)));
     };
     passes::optimise(fn, options);
     return failure;
@@ -55,14 +56,17 @@ std::optional<Failure> check_cpu(const Program& program, const DifferentialOptio
     for (const unsigned width : options.widths) {
         if (program.subgroups) expected = run_reference(program, fn, width);
         std::vector<bool> variants = {false};
-        // The unmasked form as well, for one width of each program: the other widths' turn comes with other seeds.
-        const bool chosen = options.widths.size() == 1 || options.widths[program.seed % options.widths.size()] == width;
+        // The unmasked form as well, for one width of each program: the other widths' turn comes with other
+        // seeds.
+        const bool chosen =
+            options.widths.size() == 1 || options.widths[program.seed % options.widths.size()] == width;
         if (can_be_full(program, fn, width)) variants = chosen ? std::vector{false, true} : std::vector{true};
         for (const bool full : variants) {
             const std::string where = cat("CPU, width ", width, full ? ", full grid" : "");
             try {
                 const Execution actual = run_cpu(program, fn, width, full);
-                if (auto failure = labelled(where, difference(program, expected, actual), width)) return failure;
+                if (auto failure = labelled(where, difference(program, expected, actual), width))
+                    return failure;
             } catch (const std::exception& e) {
                 return Failure{where, e.what(), width};
             }

@@ -1,5 +1,5 @@
-// The differential test of one program: the interpreter runs it as it was made, after each pass and after the whole
-// pipeline, compiled code runs it at several widths, and all must agree.
+// The differential test of one program: the interpreter runs it as it was made, after each pass and after the
+// whole pipeline, compiled code runs it at several widths, and all must agree.
 #pragma once
 
 #include "random/program.hpp"
@@ -9,8 +9,8 @@
 namespace volley::testing {
 
 struct DifferentialOptions {
-    bool passes = true;                          // after each pass by itself
-    bool cpu = true;                             // compiled code
+    bool passes = true;  // after each pass by itself
+    bool cpu = true;     // compiled code
     std::vector<unsigned> widths = {1, 4, 8, 16};
 };
 

@@ -1,5 +1,6 @@
-// Random programs on the interpreter, through the passes and on compiled code at all widths. A failure prints the seed and the
-// minimised program; VOLLEY_SEED=n runs that one program. `volley_random --minutes N` runs for longer.
+// Random programs on the interpreter, through the passes and on compiled code at all widths. A failure prints
+// the seed and the minimised program; VOLLEY_SEED=n runs that one program. `volley_random --minutes N` runs
+// for longer.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"

@@ -108,7 +108,8 @@ Execution ProgramMemory::finish() const {
 Execution run_reference(const Program& program, const ir::Function& fn, unsigned subgroup_size) {
     ProgramMemory memory(program);
     std::vector<backends::reference::Arg> args;
-    for (std::size_t i = 0; i < program.args.size(); ++i) args.push_back({memory.data(i), program.args[i].elements});
+    for (std::size_t i = 0; i < program.args.size(); ++i)
+        args.push_back({memory.data(i), program.args[i].elements});
     backends::reference::interpret(fn,
                                    {.global = program.global,
                                     .local = program.local,
@@ -118,7 +119,8 @@ Execution run_reference(const Program& program, const ir::Function& fn, unsigned
     return memory.finish();
 }
 
-std::optional<std::string> difference(const Program& program, const Execution& expected, const Execution& actual) {
+std::optional<std::string> difference(const Program& program, const Execution& expected,
+                                      const Execution& actual) {
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         const ProgramArg& arg = program.args[i];
         if (expected[i] == actual[i] || arg.elements == 0) continue;

@@ -19,8 +19,20 @@ Generator::Generator(std::uint64_t seed, const GeneratorOptions& options)
 
 void Generator::choose_shape() {
     using Dim3 = ir::Dim3;
-    program_.local = random_.pick<Dim3>({{1, 1, 1}, {4, 1, 1}, {8, 1, 1}, {16, 1, 1}, {32, 1, 1}, {64, 1, 1}, {3, 1, 1},
-                                         {5, 1, 1}, {24, 1, 1}, {33, 1, 1}, {4, 4, 1}, {3, 5, 2}, {8, 2, 2}, {16, 3, 1}});
+    program_.local = random_.pick<Dim3>({{1, 1, 1},
+                                         {4, 1, 1},
+                                         {8, 1, 1},
+                                         {16, 1, 1},
+                                         {32, 1, 1},
+                                         {64, 1, 1},
+                                         {3, 1, 1},
+                                         {5, 1, 1},
+                                         {24, 1, 1},
+                                         {33, 1, 1},
+                                         {4, 4, 1},
+                                         {3, 5, 2},
+                                         {8, 2, 2},
+                                         {16, 3, 1}});
     const bool flat = program_.local[1] == 1 && random_.chance(70);
     for (unsigned d = 0; d < 3; ++d) {
         const std::uint64_t groups = d == 0 ? random_.below(3) + 1 : flat ? 1 : random_.below(2) + 1;
@@ -136,7 +148,9 @@ Program Generator::run() {
     return std::move(program_);
 }
 
-Program generate(std::uint64_t seed, const GeneratorOptions& options) { return Generator(seed, options).run(); }
+Program generate(std::uint64_t seed, const GeneratorOptions& options) {
+    return Generator(seed, options).run();
+}
 
 GeneratorOptions options_for(std::uint64_t seed) {
     Random random(seed ^ 0x5eed);

@@ -1,6 +1,6 @@
-// Makes random kernels that keep the contract of docs/ir.md and whose results it fixes to the bit: no races, no
-// access out of bounds, no barrier in divergent control flow, and nothing whose value the contract leaves open
-// (the sign of min(0, -0), NaN payloads, the order of float atomics).
+// Makes random kernels that keep the contract of docs/ir.md and whose results it fixes to the bit: no races,
+// no access out of bounds, no barrier in divergent control flow, and nothing whose value the contract leaves
+// open (the sign of min(0, -0), NaN payloads, the order of float atomics).
 #pragma once
 
 #include "random/program.hpp"
@@ -8,10 +8,10 @@
 namespace volley::testing {
 
 struct GeneratorOptions {
-    bool floats = true;      // else integers and bool only
-    bool functions = true;   // functions with an error bound, straight into buffers of their own
-    bool subgroups = false;  // subgroup operations
-    bool barriers = true;    // shared memory
+    bool floats = true;        // else integers and bool only
+    bool functions = true;     // functions with an error bound, straight into buffers of their own
+    bool subgroups = false;    // subgroup operations
+    bool barriers = true;      // shared memory
     unsigned statements = 24;  // about how many
 };
 

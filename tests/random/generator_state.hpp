@@ -119,15 +119,15 @@ private:
     std::vector<Input> shared_;  // arrays with a slot for each invocation of a workgroup
     std::vector<Atomic> atomics_;
     std::vector<Value> params_;
-    Value linear_;       // this invocation's number in the grid
+    Value linear_;  // this invocation's number in the grid
     Value local_index_;
     std::uint64_t invocations_ = 0;
     std::uint64_t group_size_ = 0;
-    bool uniform_ = true;             // control flow here is workgroup-uniform
-    bool returned_ = false;           // some invocation may have returned in divergent flow
-    bool divergent_exits_ = false;    // the innermost loop may be left by some invocations
-    unsigned loops_ = 0;              // how many are open,
-    unsigned uniform_loops_ = 0;      // and how many of them all invocations go through together
+    bool uniform_ = true;           // control flow here is workgroup-uniform
+    bool returned_ = false;         // some invocation may have returned in divergent flow
+    bool divergent_exits_ = false;  // the innermost loop may be left by some invocations
+    unsigned loops_ = 0;            // how many are open,
+    unsigned uniform_loops_ = 0;    // and how many of them all invocations go through together
     unsigned depth_ = 0;
     unsigned budget_ = 0;
     unsigned shared_atomics_ = 0;

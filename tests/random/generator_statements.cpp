@@ -159,7 +159,8 @@ void Generator::jump_statement() {
     std::vector<Op> jumps;
     if (loops_ > 0 && (!divergent || divergent_exits_)) jumps = {Op::Break, Op::Continue};
     // A return in a loop would leave the others alone with the barriers of its next round.
-    if ((!divergent || uniform_loops_ == 0) && random_.chance(loops_ > 0 ? 20 : 35)) jumps.push_back(Op::Return);
+    if ((!divergent || uniform_loops_ == 0) && random_.chance(loops_ > 0 ? 20 : 35))
+        jumps.push_back(Op::Return);
     if (jumps.empty()) return;
     const Op jump = random_.pick(jumps);
     b_.begin_if(c.id);
@@ -176,12 +177,16 @@ void Generator::atomic_statement() {
     if (atomics_.empty() || (atomics_.size() < 3 && random_.chance(40))) {
         Atomic made;
         made.type = random_.pick({S::I32, S::U32, S::I64, S::U64});
-        made.ops = random_.pick<std::vector<Op>>(
-            {{Op::AtomicAdd, Op::AtomicSub}, {Op::AtomicMin}, {Op::AtomicMax}, {Op::AtomicAnd}, {Op::AtomicOr},
-             {Op::AtomicXor}});
+        made.ops = random_.pick<std::vector<Op>>({{Op::AtomicAdd, Op::AtomicSub},
+                                                  {Op::AtomicMin},
+                                                  {Op::AtomicMax},
+                                                  {Op::AtomicAnd},
+                                                  {Op::AtomicOr},
+                                                  {Op::AtomicXor}});
         if (options_.floats && random_.chance(40)) {
             made.type = random_.pick({S::F32, S::F64});
-            made.ops = random_.pick<std::vector<Op>>({{Op::AtomicAdd, Op::AtomicSub}, {Op::AtomicMin}, {Op::AtomicMax}});
+            made.ops = random_.pick<std::vector<Op>>(
+                {{Op::AtomicAdd, Op::AtomicSub}, {Op::AtomicMin}, {Op::AtomicMax}});
         }
         made.elements = random_.below(8) + 1;
         made.root = add_buffer(made.type, made.elements, false, is_float(made.type));
@@ -258,12 +263,15 @@ void Generator::subgroup_statement() {
     program_.subgroups = true;
     const auto integers = [&]() -> DType {
         const S scalar = integer_type();
-        return random_.chance(75) ? DType(scalar) : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
+        return random_.chance(75) ? DType(scalar)
+                                  : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
     };
     const auto scan = [&](Op fold) {
         // Fold, inclusive and exclusive scans follow each other in the list of operations, seven apart.
-        const auto distance = static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd);
-        return static_cast<Op>(static_cast<unsigned>(fold) + static_cast<unsigned>(random_.below(3)) * distance);
+        const auto distance =
+            static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd);
+        return static_cast<Op>(static_cast<unsigned>(fold) +
+                               static_cast<unsigned>(random_.below(3)) * distance);
     };
     switch (random_.below(8)) {
         case 0: keep(emit(random_.pick({Op::SubgroupAny, Op::SubgroupAll}), {condition()})); break;
@@ -271,7 +279,8 @@ void Generator::subgroup_statement() {
         case 2: keep({b_.emit(Op::SubgroupElect, {}), S::Bool, false}); break;
         case 3: {
             const DType type = random_.chance(40) ? DType(S::Bool) : integers();
-            keep(emit(scan(random_.pick({Op::SubgroupAnd, Op::SubgroupOr, Op::SubgroupXor})), {operand(type)}));
+            keep(emit(scan(random_.pick({Op::SubgroupAnd, Op::SubgroupOr, Op::SubgroupXor})),
+                      {operand(type)}));
             break;
         }
         case 4: {
@@ -303,7 +312,9 @@ void Generator::subgroup_statement() {
             }
             break;
         }
-        default: keep(emit(scan(random_.pick({Op::SubgroupAdd, Op::SubgroupMul})), {operand(integers())})); break;
+        default:
+            keep(emit(scan(random_.pick({Op::SubgroupAdd, Op::SubgroupMul})), {operand(integers())}));
+            break;
     }
     values_.back().uniform = false;  // uniform in the subgroup at most
 }
@@ -312,12 +323,14 @@ void Generator::subgroup_statement() {
 void Generator::function_statement() {
     if (!options_.functions || functions_ >= 4) return;
     ++functions_;
-    const Op op = random_.pick({Op::Rsqrt, Op::Sin, Op::Cos, Op::Tan, Op::Asin, Op::Acos, Op::Atan, Op::Atan2,
-                                Op::Sinh, Op::Cosh, Op::Tanh, Op::Asinh, Op::Acosh, Op::Atanh, Op::Exp, Op::Exp2,
-                                Op::Exp10, Op::Expm1, Op::Log, Op::Log2, Op::Log10, Op::Log1p, Op::Pow, Op::Cbrt,
-                                Op::Hypot});
+    const Op op = random_.pick({Op::Rsqrt, Op::Sin,  Op::Cos,   Op::Tan,   Op::Asin,  Op::Acos,  Op::Atan,
+                                Op::Atan2, Op::Sinh, Op::Cosh,  Op::Tanh,  Op::Asinh, Op::Acosh, Op::Atanh,
+                                Op::Exp,   Op::Exp2, Op::Exp10, Op::Expm1, Op::Log,   Op::Log2,  Op::Log10,
+                                Op::Log1p, Op::Pow,  Op::Cbrt,  Op::Hypot});
     const S scalar = float_type();
-    const DType type = random_.chance(70) ? DType(scalar) : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
+    const DType type = random_.chance(70)
+                           ? DType(scalar)
+                           : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
     const Value a = operand(type);
     const Value result = ir::form(op) == ir::Form::Unary ? emit(op, {a}) : emit(op, {a, operand(type)});
     const NodeId out = add_buffer(type, invocations_, false, true);

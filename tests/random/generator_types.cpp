@@ -31,9 +31,10 @@ DType Generator::arithmetic_type() {
 DType Generator::struct_type(std::uint64_t number, unsigned depth) {
     // Made from its number alone, so that the same struct is the same type in every program.
     Random random(number * 7919 + (options_.floats ? 1 : 0));
-    const std::vector<S> scalars = options_.floats ? std::vector<S>{S::I8, S::U16, S::I32, S::U32, S::F32, S::F32,
-                                                                    S::F64, S::F16, S::I64, S::Bool}
-                                                   : std::vector<S>{S::I8, S::U16, S::I32, S::U32, S::I64, S::Bool};
+    const std::vector<S> scalars =
+        options_.floats
+            ? std::vector<S>{S::I8, S::U16, S::I32, S::U32, S::F32, S::F32, S::F64, S::F16, S::I64, S::Bool}
+            : std::vector<S>{S::I8, S::U16, S::I32, S::U32, S::I64, S::Bool};
     std::vector<StructField> fields;
     std::size_t size = 0;
     std::size_t align = 1;

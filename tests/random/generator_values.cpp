@@ -98,7 +98,8 @@ Generator::Value Generator::index_below(std::uint64_t n, bool uniform) {
         return {b_.constant(S::U32, random_.below(n)), S::U32, true};
     }
     Value v = operand(random_.chance(70) ? S::U32 : integer_type(), uniform);
-    if (is_signed_integer(v.type.scalar())) v = emit(Op::Convert, {v}, random_.pick({S::U32, S::U64, S::U16}));
+    if (is_signed_integer(v.type.scalar()))
+        v = emit(Op::Convert, {v}, random_.pick({S::U32, S::U64, S::U16}));
     const S type = v.type.scalar();
     if (type == S::U8 && n > 256) return v;
     if ((n & (n - 1)) == 0 && random_.chance(60)) {
@@ -109,13 +110,15 @@ Generator::Value Generator::index_below(std::uint64_t n, bool uniform) {
         v = emit(Op::Min, {v, {b_.constant(type, n - 1), type, true}});
     }
     // Now it fits any signed type that holds n as well.
-    if (random_.chance(30)) v = emit(Op::Convert, {v}, n < 120 ? random_.pick({S::I8, S::I32}) : random_.pick({S::I32, S::I64}));
+    if (random_.chance(30))
+        v = emit(Op::Convert, {v}, n < 120 ? random_.pick({S::I8, S::I32}) : random_.pick({S::I32, S::I64}));
     return v;
 }
 
 // Contiguous, reversed, strided and shifted accesses beside arbitrary ones: what access analysis tells apart.
 Generator::Value Generator::buffer_index(std::uint64_t elements, bool uniform) {
-    if (uniform || elements < 3 * invocations_ + 8 || random_.chance(30)) return index_below(elements, uniform);
+    if (uniform || elements < 3 * invocations_ + 8 || random_.chance(30))
+        return index_below(elements, uniform);
     Value at = linear_;
     if (random_.chance(30)) at = emit(Op::Convert, {at}, random_.pick({S::I32, S::U64, S::I64}));
     const S type = at.type.scalar();
@@ -158,8 +161,8 @@ Generator::Value Generator::builtin() {
         program_.subgroups = true;
     }
     const Op op = random_.pick(ops);
-    const bool varying = op == Op::GlobalId || op == Op::LocalId || op == Op::LocalIndex || op == Op::SubgroupId ||
-                         op == Op::SubgroupLane;
+    const bool varying = op == Op::GlobalId || op == Op::LocalId || op == Op::LocalIndex ||
+                         op == Op::SubgroupId || op == Op::SubgroupLane;
     const NodeId id = b_.emit(op, {});
     const DType type = program_.fn.type(id);
     if (type.is_vector() && random_.chance(60)) {
@@ -169,9 +172,10 @@ Generator::Value Generator::builtin() {
 }
 
 Generator::Value Generator::arithmetic() {
-    const DType type = options_.floats && random_.chance(8)
-                           ? (random_.chance(60) ? DType::complex(float_type()) : DType::matrix(float_type(), 2, 3))
-                           : arithmetic_type();
+    const DType type =
+        options_.floats && random_.chance(8)
+            ? (random_.chance(60) ? DType::complex(float_type()) : DType::matrix(float_type(), 2, 3))
+            : arithmetic_type();
     if (type.is_complex() || type.is_matrix()) {
         const Op op = random_.pick({Op::Add, Op::Sub, Op::Neg});
         return keep(op == Op::Neg ? emit(op, {operand(type)}) : emit(op, {operand(type), operand(type)}));
@@ -215,7 +219,8 @@ Generator::Value Generator::comparison() {
         return keep(op == Op::Not ? emit(op, {a}) : emit(op, {a, operand(type)}));
     }
     const DType type = arithmetic_type();
-    if (type.is_float() && random_.chance(15)) return keep(emit(random_.pick({Op::IsNan, Op::IsInf}), {operand(type)}));
+    if (type.is_float() && random_.chance(15))
+        return keep(emit(random_.pick({Op::IsNan, Op::IsInf}), {operand(type)}));
     const Op op = random_.pick({Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge});
     return keep(emit(op, {operand(type), operand(type)}));
 }
@@ -245,7 +250,9 @@ Generator::Value Generator::bitcast() {
 
 Generator::Value Generator::shift_or_bits() {
     const S scalar = integer_type();
-    const DType type = random_.chance(75) ? DType(scalar) : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
+    const DType type = random_.chance(75)
+                           ? DType(scalar)
+                           : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
     switch (random_.below(10)) {
         case 0: return keep(emit(Op::Not, {operand(type)}));
         case 1: return keep(emit(Op::PopCount, {operand(type)}));
@@ -265,7 +272,8 @@ Generator::Value Generator::extraction() {
     for (const Value& v : values_) {
         if (!v.type.is_scalar()) composites.push_back(v);
     }
-    const Value whole = composites.empty() ? leaf(DType::vector(scalar_type(), 4), false) : random_.pick(composites);
+    const Value whole =
+        composites.empty() ? leaf(DType::vector(scalar_type(), 4), false) : random_.pick(composites);
     DType type = whole.type;
     std::vector<NodeId> ids = {whole.id};
     bool uniform = whole.uniform;

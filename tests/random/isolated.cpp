@@ -65,7 +65,8 @@ Outcome run_in_child(const std::function<void(volatile std::uint64_t&)>& work, u
     return outcome;
 }
 
-std::optional<Failure> check_isolated(const Program& program, const DifferentialOptions& options, unsigned seconds) {
+std::optional<Failure> check_isolated(const Program& program, const DifferentialOptions& options,
+                                      unsigned seconds) {
     const SharedPage page;
     constexpr std::size_t where_at = 16;
     constexpr std::size_t what_at = 256;
@@ -97,7 +98,8 @@ std::optional<Failure> check_isolated(const Program& program, const Differential
     return Failure{page.data() + where_at, page.data() + what_at, header[1]};
 }
 
-std::string report_isolated(const Program& program, const Failure& failure, const DifferentialOptions& options) {
+std::string report_isolated(const Program& program, const Failure& failure,
+                            const DifferentialOptions& options) {
     DifferentialOptions narrow = options;
     narrow.cpu = failure.width != 0;
     narrow.passes = failure.width == 0;
@@ -108,8 +110,9 @@ std::string report_isolated(const Program& program, const Failure& failure, cons
         return now && now->width == failure.width && (now->where == "crash") == crash;
     });
     const auto left = check_isolated(small, narrow, 5);
-    return cat("seed ", program.seed, ", ", failure.where, ": ", failure.what, "\nminimised: ",
-               left ? left->where + ": " + left->what : "it does not fail alone", "\n", describe(small));
+    return cat("seed ", program.seed, ", ", failure.where, ": ", failure.what,
+               "\nminimised: ", left ? left->where + ": " + left->what : "it does not fail alone", "\n",
+               describe(small));
 }
 
 }  // namespace volley::testing

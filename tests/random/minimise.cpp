@@ -1,5 +1,5 @@
-// Three kinds of reduction, tried until none helps: drop a statement, replace a control node by its body, replace a
-// value by zero. Then dead values go.
+// Three kinds of reduction, tried until none helps: drop a statement, replace a control node by its body,
+// replace a value by zero. Then dead values go.
 #include "random/minimise.hpp"
 
 #include "ir/verifier.hpp"
@@ -37,7 +37,8 @@ void remove_dead(Function& fn) {
         for (ir::Region& region : fn.regions) {
             const auto dead = [&](NodeId id) {
                 const Op op = fn[id].op;
-                const bool removable = ir::traits(op).pure || op == Op::Load || op == Op::Var || op == Op::Shared;
+                const bool removable =
+                    ir::traits(op).pure || op == Op::Load || op == Op::Var || op == Op::Shared;
                 return removable && op != Op::Param && !used[id];
             };
             const auto kept = std::remove_if(region.nodes.begin(), region.nodes.end(), dead);
@@ -111,8 +112,8 @@ private:
         return true;
     }
 
-    // Calls f(region, position) for each node from the last to the first until it says that it changed something,
-    // then starts again from there.
+    // Calls f(region, position) for each node from the last to the first until it says that it changed
+    // something, then starts again from there.
     template <class F>
     bool each_place(F&& f) {
         bool changed = false;
@@ -195,7 +196,8 @@ private:
     Program best_;
     const std::function<bool(const Program&)>& fails_;
     // Compiling a candidate takes milliseconds, and a test should not hang on a failure.
-    std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(15);
+    std::chrono::steady_clock::time_point deadline_ =
+        std::chrono::steady_clock::now() + std::chrono::seconds(15);
 };
 
 }  // namespace

@@ -37,10 +37,13 @@ std::uint64_t random_float(Random& random, ScalarType type) {
         }
         case 4: return float_bits(type, static_cast<double>(random.between(-20, 20)));
         case 5: return float_bits(type, static_cast<double>(random.between(-40, 40)) / 2);  // halves
-        case 6: return float_bits(type, std::ldexp(random.uniform(-2, 2), static_cast<int>(random.between(-40, 70))));
+        case 6:
+            return float_bits(type,
+                              std::ldexp(random.uniform(-2, 2), static_cast<int>(random.between(-40, 70))));
         case 7: {
             // Any pattern but a NaN: signalling ones have no meaning that devices agree on.
-            std::uint64_t bits = width == 64 ? random.bits() : random.bits() & ((std::uint64_t{1} << width) - 1);
+            std::uint64_t bits =
+                width == 64 ? random.bits() : random.bits() & ((std::uint64_t{1} << width) - 1);
             const std::uint64_t exponent = ((std::uint64_t{1} << (width - 1 - mantissa)) - 1) << mantissa;
             if ((bits & exponent) == exponent) bits &= ~(std::uint64_t{1} << mantissa);
             return bits;
@@ -56,7 +59,8 @@ std::uint64_t random_scalar(Random& random, ScalarType type) {
     if (is_float(type)) return random_float(random, type);
     const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits_of(type));
     switch (random.below(8)) {
-        case 0: return random.pick({std::uint64_t{0}, std::uint64_t{1}, mask, mask >> 1, mask / 2 + 1}) & mask;
+        case 0:
+            return random.pick({std::uint64_t{0}, std::uint64_t{1}, mask, mask >> 1, mask / 2 + 1}) & mask;
         case 1: return (std::uint64_t{1} << random.below(bits_of(type))) & mask;
         case 2: return random.bits() & mask;
         case 3: return static_cast<std::uint64_t>(random.between(-8, 8)) & mask;

@@ -17,8 +17,8 @@ struct ProgramArg {
     std::uint64_t elements = 0;  // 0: a value
     std::vector<std::byte> bytes;
     bool written = false;
-    /// Set when every leaf is the result of this function, compared within its error bound; all else is compared to
-    /// the bit, NaNs of any payload being equal.
+    /// Set when every leaf is the result of this function, compared within its error bound; all else is
+    /// compared to the bit, NaNs of any payload being equal.
     std::optional<ir::Op> function;
 };
 

@@ -1,5 +1,5 @@
-// Comparing what a device gave with what the host expects: to the bit (NaNs of any payload being equal), or within units
-// of the last place. Messages name the first element that differs and its inputs.
+// Comparing what a device gave with what the host expects: to the bit (NaNs of any payload being equal), or
+// within units of the last place. Messages name the first element that differs and its inputs.
 #pragma once
 
 #include "support/ulp.hpp"
@@ -73,20 +73,21 @@ void expect_same(const std::vector<T>& actual, const std::vector<T>& expected, c
         const T a = actual[i];
         const T e = expected[i];
         if (same_value(a, e)) continue;
-        ADD_FAILURE() << what << " element " << i << (explain ? " (" + explain(i) + ")" : "") << ": got " << text_of(a)
-                      << ", expected " << text_of(e);
+        ADD_FAILURE() << what << " element " << i << (explain ? " (" + explain(i) + ")" : "") << ": got "
+                      << text_of(a) << ", expected " << text_of(e);
         return;
     }
 }
 
 /// Within `ulp` units of the last place, or within `absolute`.
 template <class T>
-void expect_close(const std::vector<T>& actual, const std::vector<T>& expected, double ulp, double absolute = 0,
-                  const std::string& what = {}, const Explain& explain = {}) {
+void expect_close(const std::vector<T>& actual, const std::vector<T>& expected, double ulp,
+                  double absolute = 0, const std::string& what = {}, const Explain& explain = {}) {
     ASSERT_EQ(actual.size(), expected.size()) << what;
     for (std::size_t i = 0; i < actual.size(); ++i) {
         const double distance = ulp_distance(actual[i], expected[i]);
-        const double difference = std::fabs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+        const double difference =
+            std::fabs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
         if (distance <= ulp || difference <= absolute) continue;
         ADD_FAILURE() << what << " element " << i << (explain ? " (" + explain(i) + ")" : "") << ": got "
                       << text_of(actual[i]) << ", expected " << text_of(expected[i]) << ", " << distance

@@ -30,7 +30,8 @@ Contexts& contexts() {
 
 class DeviceTest : public ::testing::Test {
 public:
-    DeviceTest(const DeviceConfiguration& configuration, void (*body)()) : configuration_(configuration), body_(body) {}
+    DeviceTest(const DeviceConfiguration& configuration, void (*body)())
+        : configuration_(configuration), body_(body) {}
 
     void TestBody() override {
         const Context context = context_for(configuration_);
@@ -49,10 +50,8 @@ private:
 
 const std::vector<DeviceConfiguration>& device_configurations() {
     static const std::vector<DeviceConfiguration> list = {
-        {"reference", {.devices = {"reference:0"}}},
-        {"cpu1", {.devices = {"cpu:0"}, .cpu_width = 1}},
-        {"cpu4", {.devices = {"cpu:0"}, .cpu_width = 4}},
-        {"cpu8", {.devices = {"cpu:0"}, .cpu_width = 8}},
+        {"reference", {.devices = {"reference:0"}}},        {"cpu1", {.devices = {"cpu:0"}, .cpu_width = 1}},
+        {"cpu4", {.devices = {"cpu:0"}, .cpu_width = 4}},   {"cpu8", {.devices = {"cpu:0"}, .cpu_width = 8}},
         {"cpu16", {.devices = {"cpu:0"}, .cpu_width = 16}},
     };
     return list;
@@ -66,8 +65,9 @@ int register_device_test(const char* suite, const char* name, const char* file, 
     contexts();
     for (const DeviceConfiguration& configuration : device_configurations()) {
         const std::string suite_name = std::string(suite) + "/" + configuration.name;
-        ::testing::RegisterTest(suite_name.c_str(), name, nullptr, nullptr, file, line,
-                                [&configuration, body]() -> DeviceTest* { return new DeviceTest(configuration, body); });
+        ::testing::RegisterTest(
+            suite_name.c_str(), name, nullptr, nullptr, file, line,
+            [&configuration, body]() -> DeviceTest* { return new DeviceTest(configuration, body); });
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// Tests that run on every device: one macro makes a test for each configuration (the reference interpreter, the CPU at
-// widths 1, 4, 8 and 16), with its context current.
+// Tests that run on every device: one macro makes a test for each configuration (the reference interpreter,
+// the CPU at widths 1, 4, 8 and 16), with its context current.
 //
 //     VOLLEY_DEVICE_TEST(Launch, ScalesEveryElement) {
 //         Buffer<float> data = as_buffer({1.f, 2.f});
@@ -36,9 +36,9 @@ int register_device_test(const char* suite, const char* name, const char* file, 
 
 }  // namespace volley::testing
 
-#define VOLLEY_DEVICE_TEST(Suite, name)                                                                        \
-    static void volley_device_test_##Suite##_##name();                                                         \
-    [[maybe_unused]] static const int volley_registered_##Suite##_##name =                                     \
-        ::volley::testing::register_device_test(#Suite, #name, __FILE__, __LINE__,                             \
-                                                volley_device_test_##Suite##_##name);                          \
+#define VOLLEY_DEVICE_TEST(Suite, name)                                               \
+    static void volley_device_test_##Suite##_##name();                                \
+    [[maybe_unused]] static const int volley_registered_##Suite##_##name =            \
+        ::volley::testing::register_device_test(#Suite, #name, __FILE__, __LINE__,    \
+                                                volley_device_test_##Suite##_##name); \
     static void volley_device_test_##Suite##_##name()

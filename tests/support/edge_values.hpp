@@ -28,13 +28,15 @@ template <class T>
                                  static_cast<T>(Limits::max() - 1),
                                  Limits::max()};
         if constexpr (std::is_signed_v<T>) {
-            values.insert(values.end(), {Limits::min(), static_cast<T>(Limits::min() + 1), T(-1), T(-2), T(-7)});
+            values.insert(values.end(),
+                          {Limits::min(), static_cast<T>(Limits::min() + 1), T(-1), T(-2), T(-7)});
         }
         return values;
     } else {
-        std::vector<T> values = {Limits::infinity(), Limits::quiet_NaN(), Limits::max(),       Limits::min(),
-                                 Limits::denorm_min(), Limits::epsilon()};
-        for (const double v : {0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 0.1, 100.25, 1234.5, 1e-3, 0.9999}) values.push_back(T(v));
+        std::vector<T> values = {Limits::infinity(), Limits::quiet_NaN(),  Limits::max(),
+                                 Limits::min(),      Limits::denorm_min(), Limits::epsilon()};
+        for (const double v : {0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 0.1, 100.25, 1234.5, 1e-3, 0.9999})
+            values.push_back(T(v));
         const std::size_t positive = values.size();
         for (std::size_t i = 0; i < positive; ++i) values.push_back(-values[i]);
         return values;

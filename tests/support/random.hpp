@@ -1,5 +1,6 @@
-// Random numbers for tests: small, fast, and the same on every machine and with every standard library, so that a
-// printed seed repeats a failure anywhere. VOLLEY_SEED=n in the environment replaces the seed of every test.
+// Random numbers for tests: small, fast, and the same on every machine and with every standard library, so
+// that a printed seed repeats a failure anywhere. VOLLEY_SEED=n in the environment replaces the seed of every
+// test.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,9 @@ public:
     Var(const Var& other, lang::Site at = lang::Site::here())
         : Base(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
 
+    /// Moving keeps the variable: for what functions return, and for containers that grow.
+    Var(Var&& other) noexcept : Base(lang::ref_of(other)) {}
+
     /// Starts with a value, host number or constant.
     template <lang::Argument X>
     requires(!std::same_as<X, T> || lang::Scalar<T>) Var(const X& initial, lang::Site at = lang::Site::here())

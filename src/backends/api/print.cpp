@@ -111,7 +111,8 @@ void print_line(std::string_view line) {
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types, const void* values) {
+void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types,
+                   const void* values) {
     std::string line = format_print(format, types, values);
     if (!format.starts_with(passes::bounds_report)) {
         print_line(line);
@@ -120,8 +121,10 @@ void deliver_print(const ir::Function& fn, std::string_view format, std::span<co
     line.erase(0, passes::bounds_report.size());
     const std::size_t text = line.find(": index ");
     const std::string where = text == std::string::npos ? "" : cat(", ", line.substr(0, text));
-    throw LaunchError(ErrorCode::IndexError, cat("out of bounds: ", text == std::string::npos ? line : line.substr(text + 2)),
-                      cat("kernel '", fn.name, "'", where), "correct the index, or guard the access with $if");
+    throw LaunchError(ErrorCode::IndexError,
+                      cat("out of bounds: ", text == std::string::npos ? line : line.substr(text + 2)),
+                      cat("kernel '", fn.name, "'", where),
+                      "correct the index, or guard the access with $if");
 }
 
 }  // namespace backend

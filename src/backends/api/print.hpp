@@ -26,8 +26,9 @@ namespace volley::backend {
 /// Throws what the sink throws.
 void print_line(std::string_view line);
 
-/// What a kernel printed, from its format string and operands: prints a line, or throws the LaunchError (IndexError) that a
-/// failed check of passes/check_bounds.hpp reports in this way.
-void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types, const void* values);
+/// What a kernel printed, from its format string and operands: prints a line, or throws the LaunchError
+/// (IndexError) that a failed check of passes/check_bounds.hpp reports in this way.
+void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types,
+                   const void* values);
 
 }  // namespace volley::backend

@@ -104,7 +104,10 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
     return pieces;
 }
 
-CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) { pool_->add(*this); }
+CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) {
+    errors_.reserve(64);  // keeping an error never allocates
+    pool_->add(*this);
+}
 
 CpuQueue::~CpuQueue() {
     help_until(last(), forever);
@@ -380,7 +383,10 @@ Claim CpuQueue::finish(Command* command, bool go_on) noexcept {
 void CpuQueue::add_error(Point point, std::exception_ptr error) noexcept {
     // The pieces of one command fail together: its first error stands for all.
     const auto same = [point](const auto& known) { return known.first == point; };
-    if (std::none_of(errors_.begin(), errors_.end(), same)) errors_.emplace_back(point, std::move(error));
+    if (std::any_of(errors_.begin(), errors_.end(), same)) return;
+    if (errors_.size() == errors_.capacity())
+        errors_.erase(errors_.begin());  // nobody asks: forget the oldest
+    errors_.emplace_back(point, std::move(error));
     failed_.store(true, std::memory_order_release);
 }
 

@@ -11,7 +11,8 @@ void append(Leaves& leaves, DType type, std::size_t offset) {
         leaves.push_back({type.scalar(), offset});
         return;
     }
-    for (std::uint64_t i = 0; i < type.count(); ++i) append(leaves, type.part(i), offset + type.part_offset(i));
+    for (std::uint64_t i = 0; i < type.count(); ++i)
+        append(leaves, type.part(i), offset + type.part_offset(i));
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// A type as the flat list of its scalars, and paths into it. The interpreter keeps every value as such a list and
-// every memory in the host's layout; a leaf says where one scalar lies in both.
+// A type as the flat list of its scalars, and paths into it. The interpreter keeps every value as such a list
+// and every memory in the host's layout; a leaf says where one scalar lies in both.
 #pragma once
 
 #include <volley/dtype.hpp>

@@ -46,7 +46,8 @@ ReferenceDevice::ReferenceDevice(unsigned subgroup_size, std::uint64_t memory_li
     : info_(describe_reference(subgroup_size)), budget_(std::make_shared<MemoryBudget>()) {
     budget_->limit = memory_limit;
     if (subgroup_size < 1 || subgroup_size > 128) {
-        fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0", "use 1 to 128");
+        fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0",
+             "use 1 to 128");
     }
 }
 

@@ -1,5 +1,5 @@
-// The reference backend: one device, "reference:0", which interprets kernels. Every command has run when its call
-// returns.
+// The reference backend: one device, "reference:0", which interprets kernels. Every command has run when its
+// call returns.
 #pragma once
 
 #include "backends/api/device.hpp"

@@ -16,7 +16,8 @@ public:
     [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
                                                         const backend::DeviceOptions& options) override {
         if (index != 0) {
-            fail(ErrorCode::UnknownDevice, cat("there is no device reference:", index), {}, "use reference:0");
+            fail(ErrorCode::UnknownDevice, cat("there is no device reference:", index), {},
+                 "use reference:0");
         }
         const unsigned width = options.cpu_width == 0 ? default_subgroup_size : options.cpu_width;
         return std::make_unique<ReferenceDevice>(width, options.memory_limit);

@@ -57,7 +57,8 @@ Point ReferenceQueue::launch(const backend::Launch& launch) {
                 args.push_back({const_cast<void*>(a.value), a.elements});  // values are only read
             }
         }
-        const LaunchShape shape{.global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
+        const LaunchShape shape{
+            .global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
         interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* values) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));

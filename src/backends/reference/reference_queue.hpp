@@ -1,6 +1,6 @@
-// The reference device's queue and timeline: a command has run when its call returns, so that a point has passed
-// as soon as it is given out. A kernel that fails (an access out of bounds) fails the wait for its point, as on any
-// other device, not the launch.
+// The reference device's queue and timeline: a command has run when its call returns, so that a point has
+// passed as soon as it is given out. A kernel that fails (an access out of bounds) fails the wait for its
+// point, as on any other device, not the launch.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -17,7 +17,8 @@ public:
     void wait(backend::Point point) override;
     bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
 
-    /// Counts one more command as done, with its error if it failed. An older error that nobody has seen stays.
+    /// Counts one more command as done, with its error if it failed. An older error that nobody has seen
+    /// stays.
     backend::Point pass(std::exception_ptr error = nullptr);
 
 private:
@@ -33,7 +34,8 @@ public:
 
     backend::Point launch(const backend::Launch& launch) override;
     backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
-    backend::Point read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) override;
+    backend::Point read(const backend::Memory& from, std::uint64_t offset,
+                        std::span<std::byte> data) override;
     backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,

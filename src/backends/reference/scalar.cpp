@@ -204,7 +204,8 @@ To saturate(double x) {
     constexpr int digits = std::numeric_limits<To>::digits;
     if (std::isnan(x)) return 0;
     if (x >= std::ldexp(1.0, digits)) return std::numeric_limits<To>::max();
-    if (std::is_signed_v<To> ? x < -std::ldexp(1.0, digits) : x <= -1.0) return std::numeric_limits<To>::min();
+    if (std::is_signed_v<To> ? x < -std::ldexp(1.0, digits) : x <= -1.0)
+        return std::numeric_limits<To>::min();
     return static_cast<To>(x);
 }
 
@@ -251,7 +252,8 @@ ScalarFn scalar_function(Op op, ScalarType type) {
 }
 
 std::uint64_t convert_scalar(ScalarType from, ScalarType to, std::uint64_t raw) {
-    return with_type(from, [&](auto tag) { return convert_from(to, value<typename decltype(tag)::type>(raw)); });
+    return with_type(from,
+                     [&](auto tag) { return convert_from(to, value<typename decltype(tag)::type>(raw)); });
 }
 
 std::uint64_t identity_of(Op fold, ScalarType type) {

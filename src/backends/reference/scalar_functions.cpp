@@ -1,5 +1,5 @@
-// Transcendental functions: computed in the next wider type and rounded, which is within the bounds of docs/ir.md by a
-// wide margin, with the edge values of C's Annex F.
+// Transcendental functions: computed in the next wider type and rounded, which is within the bounds of
+// docs/ir.md by a wide margin, with the edge values of C's Annex F.
 #include "backends/reference/scalar_value.hpp"
 
 #include <cmath>
@@ -51,7 +51,8 @@ ScalarFn function(Op op) {
         case Op::Log2: return [](Bits a, Bits, Bits) { return rounded<T>(std::log2(wide<T>(a))); };
         case Op::Log10: return [](Bits a, Bits, Bits) { return rounded<T>(std::log10(wide<T>(a))); };
         case Op::Log1p: return [](Bits a, Bits, Bits) { return rounded<T>(std::log1p(wide<T>(a))); };
-        case Op::Pow: return [](Bits a, Bits b, Bits) { return rounded<T>(std::pow(wide<T>(a), wide<T>(b))); };
+        case Op::Pow:
+            return [](Bits a, Bits b, Bits) { return rounded<T>(std::pow(wide<T>(a), wide<T>(b))); };
         case Op::Cbrt: return [](Bits a, Bits, Bits) { return rounded<T>(std::cbrt(wide<T>(a))); };
         case Op::Hypot:
             return [](Bits a, Bits b, Bits) { return rounded<T>(std::hypot(wide<T>(a), wide<T>(b))); };

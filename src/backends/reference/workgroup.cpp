@@ -27,13 +27,14 @@ Lanes merged(const Lanes& a, const Lanes& b) {
 }  // namespace
 
 Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<const Arg> arguments,
-                 const PrintSink& sink)
+           const PrintSink& sink)
     : fn(function), shape(launch), args(arguments), print(sink) {
     std::uint64_t size = 1;
     for (unsigned d = 0; d < 3; ++d) {
-        if (shape.local[d] == 0) fail(ErrorCode::InvalidLaunch, "a local size of 0", fn.name, "use at least 1");
-        group_count[d] = static_cast<std::uint32_t>(
-            (std::uint64_t{shape.global[d]} + shape.local[d] - 1) / shape.local[d]);
+        if (shape.local[d] == 0)
+            fail(ErrorCode::InvalidLaunch, "a local size of 0", fn.name, "use at least 1");
+        group_count[d] = static_cast<std::uint32_t>((std::uint64_t{shape.global[d]} + shape.local[d] - 1) /
+                                                    shape.local[d]);
         size *= shape.local[d];
         if (size > (1u << 20)) {
             fail(ErrorCode::InvalidLaunch, "a workgroup of more than 2^20 invocations", fn.name,
@@ -42,7 +43,8 @@ Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<co
     }
     group_size = static_cast<std::uint32_t>(size);
     if (shape.subgroup_size < 1 || shape.subgroup_size > 128) {
-        fail(ErrorCode::InvalidLaunch, cat("a subgroup size of ", shape.subgroup_size), fn.name, "use 1 to 128");
+        fail(ErrorCode::InvalidLaunch, cat("a subgroup size of ", shape.subgroup_size), fn.name,
+             "use 1 to 128");
     }
     if (args.size() != fn.params.size()) {
         fail(ErrorCode::InvalidLaunch, cat(args.size(), " arguments for ", fn.params.size(), " parameters"),
@@ -75,8 +77,11 @@ const Leaves& Grid::leaves_of_type(DType type) const {
 }
 
 Workgroup::Workgroup(const Grid& grid)
-    : grid_(grid), fn_(grid.fn), values_(grid.value_leaves * grid.group_size),
-      shared_(grid.shared_bytes), vars_(grid.var_bytes * grid.group_size) {}
+    : grid_(grid),
+      fn_(grid.fn),
+      values_(grid.value_leaves * grid.group_size),
+      shared_(grid.shared_bytes),
+      vars_(grid.var_bytes * grid.group_size) {}
 
 ir::Dim3 Workgroup::local_id(std::uint32_t lane) const {
     const ir::Dim3& local = grid_.shape.local;
@@ -228,7 +233,8 @@ void Workgroup::run_barrier(NodeId id, const Lanes& active) {
          where(id, active.front()), "move the barrier out of divergent control flow");
 }
 
-void interpret(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args, const PrintSink& print) {
+void interpret(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args,
+               const PrintSink& print) {
     const Grid grid(fn, shape, args, print);
     Workgroup workgroup(grid);
     for (std::uint32_t z = 0; z < grid.group_count[2]; ++z) {

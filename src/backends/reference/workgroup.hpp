@@ -1,6 +1,6 @@
 // One workgroup of a kernel in execution. Operations run for all active invocations before the next operation
-// runs; control flow splits the list of the active ones and joins it again. So barriers need nothing, and subgroup
-// operations see exactly the lanes that control flow brought to them.
+// runs; control flow splits the list of the active ones and joins it again. So barriers need nothing, and
+// subgroup operations see exactly the lanes that control flow brought to them.
 #pragma once
 
 #include "backends/reference/interpreter.hpp"
@@ -23,9 +23,9 @@ struct Grid {
     std::span<const Arg> args;
     const PrintSink& print;
     ir::Dim3 group_count;
-    std::uint32_t group_size;             // invocations of a full workgroup
-    std::vector<const Leaves*> leaves;    // of each live node's type; null for dead nodes
-    std::vector<std::size_t> value_slot;  // first leaf of each live node in Workgroup::values_
+    std::uint32_t group_size;              // invocations of a full workgroup
+    std::vector<const Leaves*> leaves;     // of each live node's type; null for dead nodes
+    std::vector<std::size_t> value_slot;   // first leaf of each live node in Workgroup::values_
     std::vector<std::size_t> memory_slot;  // first byte of each Shared, and of each Var per invocation
     std::size_t value_leaves = 0;
     std::size_t shared_bytes = 0;

@@ -30,7 +30,8 @@ void Workgroup::run_param(NodeId id, const Lanes& active) {
 void Workgroup::out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
                               DType of) const {
     fail(ErrorCode::IndexError,
-         cat("'", ir::mnemonic(fn_[id].op), "' at index ", index, " of ", count, " elements (", of.name(), ")"),
+         cat("'", ir::mnemonic(fn_[id].op), "' at index ", index, " of ", count, " elements (", of.name(),
+             ")"),
          where(id, lane), "guard the access with a condition on the index");
 }
 
@@ -39,7 +40,8 @@ void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<co
         const std::int64_t index = as_int64(fn_.type(step).scalar(), value(step, 0, lane));
         // An unsigned 64-bit index beyond 2^63 comes out negative: out of bounds either way.
         const std::uint64_t count = place.type.count();
-        if (index < 0 || static_cast<std::uint64_t>(index) >= count) out_of_bounds(id, lane, index, count, place.type);
+        if (index < 0 || static_cast<std::uint64_t>(index) >= count)
+            out_of_bounds(id, lane, index, count, place.type);
         const auto part = static_cast<std::uint64_t>(index);
         if (place.memory != nullptr) place.memory += place.type.part_offset(part);
         place.leaf += leaves_before(place.type, part);
@@ -60,14 +62,13 @@ Workgroup::Place Workgroup::reach(NodeId id, std::uint32_t lane) {
             if (index < 0 || static_cast<std::uint64_t>(index) >= arg.elements) {
                 out_of_bounds(id, lane, index, arg.elements, node.type);
             }
-            place.memory = static_cast<std::byte*>(arg.data) + static_cast<std::uint64_t>(index) * node.type.size();
+            place.memory =
+                static_cast<std::byte*>(arg.data) + static_cast<std::uint64_t>(index) * node.type.size();
             path = path.subspan(1);
             break;
         }
         case Op::Shared: place.memory = shared_.data() + grid_.memory_slot[root]; break;
-        default:
-            place.memory = vars_.data() + grid_.var_bytes * lane + grid_.memory_slot[root];
-            break;
+        default: place.memory = vars_.data() + grid_.var_bytes * lane + grid_.memory_slot[root]; break;
     }
     follow(id, lane, place, path);
     return place;

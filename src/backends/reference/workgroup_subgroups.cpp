@@ -24,7 +24,8 @@ Fold fold_of(Op op) {
     constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
     constexpr unsigned kinds = std::size(combines);
     const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
-    static_assert(static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd) == kinds);
+    static_assert(static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd) ==
+                  kinds);
     static_assert(static_cast<unsigned>(Op::SubgroupExclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd) ==
                   2 * kinds);
     return {combines[index % kinds], static_cast<Scan>(index / kinds)};
@@ -78,8 +79,8 @@ void Workgroup::run_lane(NodeId id, std::span<const std::uint32_t> lanes) {
             Bits from = value(selector, 0, lane);
             if (fn_[id].op == Op::SubgroupShuffleXor) from ^= lane - base;
             // An inactive or missing source lane is undefined in value: zero here.
-            const bool there =
-                from < width && std::binary_search(lanes.begin(), lanes.end(), base + static_cast<std::uint32_t>(from));
+            const bool there = from < width && std::binary_search(lanes.begin(), lanes.end(),
+                                                                  base + static_cast<std::uint32_t>(from));
             value(id, leaf, lane) = there ? value(operand, leaf, base + static_cast<std::uint32_t>(from)) : 0;
         }
     }

@@ -1,5 +1,6 @@
 // volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--no-cpu] [--no-functions] [--keep-going]:
-// random programs until the time is up or one fails. Prints the seed and the minimised program of each failure.
+// random programs until the time is up or one fails. Prints the seed and the minimised program of each
+// failure.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
@@ -26,9 +27,10 @@ struct Arguments {
 };
 
 int usage() {
-    std::fputs("usage: volley_random [--minutes N] [--seed S] [--count N] [--widths 1,4,8,16] [--no-cpu]\n"
-               "                     [--no-passes] [--no-functions] [--show] [--keep-going]\n",
-               stderr);
+    std::fputs(
+        "usage: volley_random [--minutes N] [--seed S] [--count N] [--widths 1,4,8,16] [--no-cpu]\n"
+        "                     [--no-passes] [--no-functions] [--show] [--keep-going]\n",
+        stderr);
     return 2;
 }
 
@@ -44,7 +46,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
             arguments.count = std::strtoull(argv[++i], nullptr, 0);
         } else if (name == "--widths" && more) {
             arguments.options.widths.clear();
-            for (char* text = std::strtok(argv[++i], ","); text != nullptr; text = std::strtok(nullptr, ",")) {
+            for (char* text = std::strtok(argv[++i], ","); text != nullptr;
+                 text = std::strtok(nullptr, ",")) {
                 arguments.options.widths.push_back(static_cast<unsigned>(std::strtoul(text, nullptr, 10)));
             }
         } else if (name == "--no-cpu") {
@@ -105,6 +108,7 @@ int main(int argc, char** argv) {
         std::fflush(stdout);
         if (!arguments.keep_going) break;
     }
-    std::printf("%llu programs, %u failures\n", static_cast<unsigned long long>(seed - arguments.seed), failures);
+    std::printf("%llu programs, %u failures\n", static_cast<unsigned long long>(seed - arguments.seed),
+                failures);
     return failures == 0 ? 0 : 1;
 }

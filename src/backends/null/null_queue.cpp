@@ -1,0 +1,76 @@
+// Every command is a line of the log.
+#include "backends/null/null_queue.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace volley::backends::null {
+
+using backend::Point;
+
+namespace {
+
+std::string size_text(ir::Dim3 size) { return cat(size[0], "x", size[1], "x", size[2]); }
+
+}  // namespace
+
+void NullTimeline::wait(Point point) {
+    if (completed() >= point) return;
+    log_->add(cat("q", queue_, " wait ", point));
+    finish(point);
+}
+
+bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) {
+    return completed() >= point;
+}
+
+void NullTimeline::finish(Point point) noexcept {
+    Point now = completed_.load();
+    while (now < point && !completed_.compare_exchange_weak(now, point)) {
+    }
+}
+
+NullQueue::NullQueue(std::shared_ptr<NullLog> log, unsigned number)
+    : log_(std::move(log)), number_(number), timeline_(log_, number) {}
+
+Point NullQueue::add(const std::string& what) {
+    const std::scoped_lock lock(mutex_);
+    const Point point = ++last_;
+    log_->add(cat("q", number_, " ", what, " -> ", point));
+    return point;
+}
+
+Point NullQueue::launch(const backend::Launch& launch) {
+    return add(cat("launch ", launch.program->function().name, " ", size_text(launch.global), " local ",
+                   size_text(launch.local)));
+}
+
+Point NullQueue::write(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::span<const std::byte> data) {
+    return add(cat("write ", data.size()));
+}
+
+Point NullQueue::read(const backend::Memory& /*from*/, std::uint64_t /*offset*/, std::span<std::byte> data) {
+    std::fill(data.begin(), data.end(), std::byte{0});
+    return add(cat("read ", data.size()));
+}
+
+Point NullQueue::copy(backend::Memory& /*to*/, std::uint64_t /*to_offset*/, const backend::Memory& /*from*/,
+                      std::uint64_t /*from_offset*/, std::uint64_t bytes) {
+    return add(cat("copy ", bytes));
+}
+
+Point NullQueue::fill(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::uint64_t bytes,
+                      std::span<const std::byte> /*pattern*/) {
+    return add(cat("fill ", bytes));
+}
+
+Point NullQueue::call(std::function<void()> callback) {
+    const Point point = add("call");
+    callback();
+    return point;
+}
+
+Point NullQueue::wait_for(backend::Timeline& /*other*/, Point point) { return add(cat("wait_for ", point)); }
+
+}  // namespace volley::backends::null
