@@ -17,6 +17,8 @@ endif()
 add_library(volley_warnings INTERFACE)
 target_compile_options(volley_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  # g++ 12 warns of copies inside of std::string that cannot happen (GCC bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>
   $<$<BOOL:${VOLLEY_WERROR}>:-Werror>)
 
