@@ -113,6 +113,19 @@ TEST(Patterns, ConsecutiveItemsOfALaneAreATranspose) {
     EXPECT_GE(count(code, "vmovups\t%ymm"), 4u) << code;
 }
 
+TEST(Patterns, LargeResultsAreStreamedPastTheCachesWhenAsked) {
+    VOLLEY_NEEDS_X86();
+    const ir::Function fn = optimised([](Buff<const float> in, Buff<float> out, Buff<float> both) {
+        const auto i = global_id().x;
+        out[i] = in[i];
+        both[i] += 1.0f;
+    });
+    const std::string code = codegen::llvm::assembly(fn, {.full = true, .streaming = true}, avx2());
+    EXPECT_EQ(count(code, "vmovntps"), 1u) << code;
+    EXPECT_EQ(count(code, "sfence"), 1u) << code;
+    EXPECT_FALSE(has(code_of([](Buff<float> out) { out[global_id().x] = 1.0f; }), "vmovnt"));
+}
+
 TEST(Patterns, MultiplyAddsAreFused) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<const float> x, Buff<float> y, Const<float> a) {

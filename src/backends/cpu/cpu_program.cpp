@@ -17,6 +17,8 @@ CpuProgram::CpuProgram(ir::Function function, llvm::Target target)
     : Program(std::move(function)), target_(std::move(target)) {
     find_prints();
     args_ = llvm::layout_args(function_);
+    written_only_ = llvm::written_only(function_);
+    streams_ = std::any_of(written_only_.begin(), written_only_.end(), [](bool only) { return only; });
     flat_ = llvm::is_flat(function_);
     estimate_ = estimate_cost(function_, target_.width);
 }

@@ -35,6 +35,10 @@ public:
     [[nodiscard]] bool prints() const noexcept { return !formats_.empty(); }
     [[nodiscard]] unsigned width() const noexcept { return target_.width; }
     [[nodiscard]] const codegen::llvm::ArgLayout& args() const noexcept { return args_; }
+    /// By parameter: a buffer that the kernel stores to and never reads.
+    [[nodiscard]] const std::vector<bool>& written_only() const noexcept { return written_only_; }
+    /// Whether there is such a buffer.
+    [[nodiscard]] bool streams() const noexcept { return streams_; }
     /// What one invocation takes, in nanoseconds: decides which launches are worth other threads. A guess
     /// from the operations; where the length of a loop is not known, what was measured lately.
     [[nodiscard]] double cost() const noexcept {
@@ -61,6 +65,8 @@ private:
 
     codegen::llvm::Target target_;
     codegen::llvm::ArgLayout args_;
+    std::vector<bool> written_only_;
+    bool streams_ = false;
     bool flat_ = false;
     CostEstimate estimate_;
     mutable std::atomic<double> measured_{0};

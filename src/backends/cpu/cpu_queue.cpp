@@ -6,6 +6,8 @@
 #include "backends/cpu/cpu_program.hpp"
 #include "core/fail.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -44,6 +46,25 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
     return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
 }
 
+std::uint64_t last_cache_bytes() {
+    static const std::uint64_t bytes = [] {
+        const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        return size > 0 ? static_cast<std::uint64_t>(size) : std::uint64_t{32} << 20;
+    }();
+    return bytes;
+}
+
+/// Results larger than the last cache are written past it: what is not read again soon only evicts what is.
+bool pays_to_stream(const CpuProgram& program, std::span<const backend::Argument> args) {
+    const auto& params = program.function().params;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+        if (!program.written_only()[i]) continue;
+        const auto start = reinterpret_cast<std::uintptr_t>(args[i].memory->host() + args[i].offset);
+        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= last_cache_bytes()) return false;
+    }
+    return true;
+}
+
 /// Everything of a launch but its arguments. Compiles the variant if it is new.
 KernelRun prepare(const backend::Launch& launch, unsigned threads) {
     const auto& program = static_cast<const CpuProgram&>(*launch.program);
@@ -52,6 +73,7 @@ KernelRun prepare(const backend::Launch& launch, unsigned threads) {
     codegen::llvm::Variant variant;
     variant.local = local;
     variant.full = program.flat() ? global[0] % program.width() == 0 : is_whole(global, local);
+    variant.streaming = variant.full && program.streams() && pays_to_stream(program, launch.args);
     const codegen::llvm::CompiledKernel& kernel = program.variant(variant);
 
     KernelRun run;

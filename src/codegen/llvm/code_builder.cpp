@@ -96,6 +96,15 @@ void CodeBuilder::store(Val v, Val p, unsigned align) {
     if (align != 0) L.SetAlignment(s, align);
 }
 
+void CodeBuilder::stream(Val v, Val p, unsigned align) {
+    const Val s = L.BuildStore(b, v, p);
+    L.SetAlignment(s, align);
+    LLVMMetadataRef one = L.ValueAsMetadata(u32(1));
+    constexpr std::string_view kind = "nontemporal";
+    L.SetMetadata(s, L.GetMDKindIDInContext(context, kind.data(), static_cast<unsigned>(kind.size())),
+                  L.MetadataAsValue(context, L.MDNodeInContext2(context, &one, 1)));
+}
+
 Val CodeBuilder::gep(Val p, Val byte_offset) { return L.BuildGEP2(b, i8, p, &byte_offset, 1, ""); }
 
 Val CodeBuilder::splat(Val x) { return W == 1 ? x : splat(x, W); }

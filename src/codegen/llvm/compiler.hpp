@@ -25,11 +25,16 @@ struct Target {
 /// operations), so that one compiled variant serves every local size.
 [[nodiscard]] bool is_flat(const ir::Function& fn);
 
+/// Which parameters are buffers that the kernel stores to and never reads.
+[[nodiscard]] std::vector<bool> written_only(const ir::Function& fn);
+
 /// How a kernel is specialised. Flat kernels ignore `local`.
 struct Variant {
     ir::Dim3 local = {1, 1, 1};
     bool full = false;  // the caller promises: flat: global_size[0] is a multiple of the width;
                         // grouped: every workgroup is whole. Such code needs no masks for the grid's edge.
+    bool streaming = false;  // store past the caches into buffers that are only written (written_only); the caller promises
+                             // that these start at multiples of 64 bytes. Pays for buffers larger than the last cache.
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 

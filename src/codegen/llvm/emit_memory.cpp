@@ -45,6 +45,7 @@ KernelEmitter::Place KernelEmitter::place(NodeId access) {
     Place p;
     p.type = fn_.type(root);
     p.base = leaf(root).scalar;
+    p.streamed = fn_[root].op == Op::Buffer && !streamed_.empty() && streamed_[fn_[root].imm];
     std::span<const NodeId> path = fn_.args(access).subspan(ir::path_start(op));
     const auto step = [&](NodeId index, std::uint64_t scale) {
         if (const auto constant = fn_.constant_int(index)) {
@@ -128,6 +129,22 @@ Val KernelEmitter::address_lanes(const Place& p) {
     return c.gep(base, offsets);
 }
 
+unsigned KernelEmitter::stream_alignment(const Place& p) const {
+    if (!p.streamed || masked_ || p.steps.size() != 1) return 0;
+    // Lane 0's index is a multiple of the width, so its address is one of the vector's size.
+    const std::uint64_t bytes = p.steps[0].scale * c.W;
+    const bool aligned = shape(p.steps[0].index).align % c.W == 0 && p.offset % bytes == 0;
+    return aligned && bytes % 16 == 0 ? static_cast<unsigned>(bytes % 64 == 0 ? 64 : bytes % 32 == 0 ? 32 : 16) : 0;
+}
+
+void KernelEmitter::store_vector(Val v, Val at, ScalarType type, Val m, unsigned stream_align) {
+    if (stream_align != 0 && m == nullptr) {
+        c.stream(v, at, stream_align);
+    } else {
+        c.masked_store(v, at, static_cast<unsigned>(size_of(type)), m);
+    }
+}
+
 Leaf KernelEmitter::to_value(Val v, ScalarType type) {
     if (type == ScalarType::Bool) v = c.icmp(LLVMIntNE, v, c.zero(c.L.TypeOf(v)));
     return c.is_vector(v) ? Leaf::of_lanes(v) : Leaf::of_scalar(v);
@@ -178,7 +195,7 @@ Leaves KernelEmitter::load_interleaved(Val at, ScalarType type, unsigned count) 
     return leaves;
 }
 
-void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& value) {
+void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& value, unsigned stream_align) {
     const unsigned count = static_cast<unsigned>(value.size());
     const unsigned size = static_cast<unsigned>(size_of(type));
     std::vector<Val> in(count);
@@ -212,7 +229,9 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
             for (unsigned e = 0; e < c.W; ++e) from[e] = static_cast<int>((j * c.W + e) / count);
             part_mask = c.shuffle(m, std::span<const int>(from.data(), c.W));
         }
-        c.masked_store(v, c.gep(at, std::int64_t{j} * c.W * size), size, part_mask);
+        // Every part is as aligned as the whole when a part is a multiple of that.
+        const unsigned align = stream_align != 0 && c.W * size % stream_align == 0 ? stream_align : 0;
+        store_vector(v, c.gep(at, std::int64_t{j} * c.W * size), type, part_mask, align);
     }
 }
 
@@ -314,7 +333,7 @@ void KernelEmitter::store_place(const Place& p, const Leaves& value) {
     }
     if (stride && *stride > 0 && parts.size() > 1 && parts.size() <= max_interleave &&
         packed(parts, static_cast<std::uint64_t>(*stride))) {
-        store_interleaved(address(p), parts[0].type, value);
+        store_interleaved(address(p), parts[0].type, value, stream_alignment(p));
         return;
     }
     Val pointers = nullptr;
@@ -324,7 +343,7 @@ void KernelEmitter::store_place(const Place& p, const Leaves& value) {
         const auto offset = static_cast<std::int64_t>(parts[k].offset);
         const Val v = to_memory(lanes(value[k]), parts[k].type);
         if (stride && *stride == static_cast<std::int64_t>(size)) {
-            c.masked_store(v, c.gep(first, offset), size, m);
+            store_vector(v, c.gep(first, offset), parts[k].type, m, parts.size() == 1 ? stream_alignment(p) : 0);
             continue;
         }
         if (stride && *stride == -static_cast<std::int64_t>(size)) {

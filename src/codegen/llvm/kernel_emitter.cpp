@@ -40,6 +40,20 @@ bool is_flat(const ir::Function& fn) {
     return flat;
 }
 
+std::vector<bool> written_only(const ir::Function& fn) {
+    std::vector<bool> written(fn.params.size());
+    std::vector<bool> read(fn.params.size());
+    ir::for_each_node(fn, fn.body, [&](NodeId id) {
+        const ir::Form form = ir::form(fn[id].op);
+        const bool access = form == ir::Form::Load || form == ir::Form::Store || form == ir::Form::Atomic ||
+                            form == ir::Form::AtomicCas;
+        if (!access || fn[fn.arg(id, 0)].op != Op::Buffer) return;
+        (form == ir::Form::Store ? written : read)[fn[fn.arg(id, 0)].imm] = true;
+    });
+    for (std::size_t k = 0; k < written.size(); ++k) written[k] = written[k] && !read[k];
+    return written;
+}
+
 namespace {
 
 constexpr std::size_t align64(std::size_t n) { return (n + 63) / 64 * 64; }
@@ -93,6 +107,7 @@ KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Va
       groups_(find_access_groups(fn, lanes_)),
       control_(plan_control(fn, [&](NodeId id) { return code.W == 1 || lanes_.lane_uniform(id); })),
       values_(fn.nodes.size()) {
+    if (variant.streaming) streamed_ = written_only(fn);
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
     if (!passes::has_barrier(fn)) return;
@@ -146,6 +161,8 @@ void KernelEmitter::emit(const char* name) {
     } else {
         emit_grouped();
     }
+    // Streamed stores are ordered with nothing else: they must have arrived before completion is signalled.
+    if (variant_.streaming && c.isa.x86) c.intrinsic("llvm.x86.sse.sfence", {}, {});
     c.L.BuildRetVoid(c.b);
     c.at(c.entry);
     c.br(start);

@@ -97,7 +97,8 @@ private:
         Val base = nullptr;  // pointer
         std::uint64_t offset = 0;
         std::vector<Step> steps;
-        DType type;  // what is there
+        DType type;             // what is there
+        bool streamed = false;  // stores may go past the caches, where whole vectors are aligned
     };
     Place place(ir::NodeId access);
     Val index64(ir::NodeId index);        // lane 0, exact also where u32 indices wrap in masked lanes
@@ -110,7 +111,9 @@ private:
     Val address(const Place& place);                                                  // lane 0
     Val address_lanes(const Place& place);                                            // <W x ptr>
     Leaves load_interleaved(Val address, ScalarType type, unsigned count);
-    void store_interleaved(Val address, ScalarType type, const Leaves& value);
+    void store_interleaved(Val address, ScalarType type, const Leaves& value, unsigned stream_align = 0);
+    void store_vector(Val v, Val address, ScalarType type, Val mask, unsigned stream_align);
+    [[nodiscard]] unsigned stream_alignment(const Place& place) const;  // 0: not to be streamed
     Val load_strided(Val address, ScalarType type, std::int64_t stride);
     Leaf to_value(Val memory_value, ScalarType type);  // bytes to bools
     Val to_memory(Val value, ScalarType type);
@@ -191,6 +194,7 @@ private:
     passes::LaneModel model_;
     passes::LaneAnalysis lanes_;
     AccessGroups groups_;
+    std::vector<bool> streamed_;  // parameters
     ControlPlan control_;
     std::optional<passes::SegmentPlan> segments_;  // kernels with barriers
     std::vector<Leaves> values_;

@@ -44,7 +44,7 @@ namespace volley::codegen::llvm {
     X(BuildAlloca) X(BuildArrayAlloca) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(SetAlignment)              \
     X(BuildExtractElement) X(BuildInsertElement) X(BuildShuffleVector) X(BuildCall2)                         \
     X(BuildAtomicRMW) X(BuildAtomicCmpXchg) X(BuildExtractValue) X(BuildFence)                               \
-    X(SetMetadata) X(GetMDKindIDInContext) X(MDNodeInContext2) X(MetadataAsValue)                            \
+    X(SetMetadata) X(GetMDKindIDInContext) X(MDNodeInContext2) X(MetadataAsValue) X(ValueAsMetadata)                            \
     /* targets */                                                                                            \
     X(GetDefaultTargetTriple) X(GetTargetFromTriple) X(CreateTargetMachine) X(DisposeTargetMachine)          \
     X(GetHostCPUName) X(GetHostCPUFeatures) X(CreateTargetDataLayout) X(DisposeTargetData)                   \

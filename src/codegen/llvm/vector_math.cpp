@@ -307,11 +307,10 @@ Val rsqrt_f32(CodeBuilder& c, Val x) {
     const Val y = c.concat(parts);
     // One Newton step: y + y/2 * (1 - x y y).
     const Type t = c.L.TypeOf(x);
-    const Type it = c.like(x, c.i32);
     const Val error = c.fma(c.fneg(c.fmul(x, y)), y, c.cf(t, 1.0));
     const Val fast = c.fma(c.fmul(y, c.cf(t, 0.5)), error, y);
-    // Zero, subnormal, negative, infinite and NaN arguments: all that are not positive normal numbers.
-    const Val special = c.icmp(LLVMIntUGE, c.sub(c.bitcast(x, it), c.c(it, 0x00800000)), c.c(it, 0x7f000000));
+    // Zero, subnormal, negative, infinite and NaN arguments all make the step a NaN (0 * inf or inf - inf).
+    const Val special = c.fcmp(LLVMRealUNO, fast, fast);
     return patch(c, special, fast, [&] { return exact_rsqrt(c, x); });
 }
 
