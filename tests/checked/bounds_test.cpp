@@ -1,5 +1,5 @@
-// VOLLEY_CHECK=bounds (set for this program by ctest): an access outside of its memory is an error that says where, and
-// nothing else is touched.
+// VOLLEY_CHECK=bounds (set for this program by ctest): an access outside of its memory is an error that says
+// where, and nothing else is touched.
 #include <volley/volley.hpp>
 
 #include "core/settings.hpp"
@@ -70,7 +70,9 @@ TEST_P(Bounds, GuardedAccessesPassAndTheContextGoesOn) {
     auto shift = kernel("guarded", [](Buff<const int> in, Buff<int> o) {
         const auto i = global_id().x;
         o[i] = 0;
-        $if(i > 0u) { o[i] = in[i - 1u]; }
+        $if (i > 0u) {
+            o[i] = in[i - 1u];
+        }
     });
     shift.over(77)(data, out);
     const std::vector<int> result = out.read(0);
@@ -94,8 +96,9 @@ TEST_P(Bounds, SharedArraysAreChecked) {
     EXPECT_NE(text.find("32"), std::string::npos) << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Bounds, ::testing::Values("reference:0", "cpu:0"),
-                         [](const auto& info) { return std::string(info.param, std::string_view(info.param).find(':')); });
+INSTANTIATE_TEST_SUITE_P(Devices, Bounds, ::testing::Values("reference:0", "cpu:0"), [](const auto& device) {
+    return std::string(device.param, std::string_view(device.param).find(':'));
+});
 
 }  // namespace
 }  // namespace volley

@@ -94,6 +94,15 @@ void Generator::block(unsigned statements) {
     for (; statements > 0 && budget_ > 0; --statements) statement();
 }
 
+// The index of one of this invocation's elements of an output.
+ir::NodeId Generator::own_element(const Output& output, bool last) {
+    if (output.per_invocation == 1) return linear_.id;
+    const auto stride = static_cast<std::uint32_t>(output.per_invocation);
+    const auto which = last ? stride - 1 : static_cast<std::uint32_t>(random_.below(stride));
+    const NodeId first = b_.emit(Op::Mul, {linear_.id, b_.constant_u32(stride)});
+    return b_.emit(Op::Add, {first, b_.constant_u32(which)});
+}
+
 // Stores a value into this invocation's own element of an output buffer of that type.
 void Generator::observe(const Value& value) {
     if (value.type.size() > 128) return;
@@ -110,12 +119,7 @@ void Generator::observe(const Value& value) {
         outputs_.push_back(made);
         output = &outputs_.back();
     }
-    NodeId at = linear_.id;
-    if (output->per_invocation > 1) {
-        const auto stride = static_cast<std::uint32_t>(output->per_invocation);
-        at = b_.emit(Op::Mul, {at, b_.constant_u32(stride)});
-        at = b_.emit(Op::Add, {at, b_.constant_u32(static_cast<std::uint32_t>(random_.below(stride)))});
-    }
+    const NodeId at = own_element(*output, false);
     b_.store(output->root, value.id, std::span(&at, 1));
 }
 

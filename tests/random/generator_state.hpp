@@ -57,6 +57,7 @@ private:
     void close_scope(const Scope& scope);
     void block(unsigned statements);
     void observe(const Value& value);
+    NodeId own_element(const Output& output, bool last);
     void observe_all();
 
     // Types (generator_types.cpp)
@@ -89,6 +90,7 @@ private:
     Value load_input(bool uniform);
     Value load_variable();
     Value shift_or_bits();
+    Value shared_slot(bool uniform);
     Value new_value();
 
     // Statements (generator_statements.cpp)
@@ -105,6 +107,8 @@ private:
     void subgroup_statement();
     void function_statement();
     void partial_store_statement();
+    void output_statement();
+    void own_atomic_statement();
     NodeId random_path(DType& type, std::vector<NodeId>& path, bool& uniform);
     void sync_barrier();
 
@@ -132,6 +136,7 @@ private:
     unsigned budget_ = 0;
     unsigned shared_atomics_ = 0;
     unsigned functions_ = 0;
+    unsigned own_atomics_ = 0;
 };
 
 }  // namespace volley::testing

@@ -18,8 +18,10 @@ void Generator::statement() {
         declare_variable();
     } else if (kind < 56) {
         store_variable();
-    } else if (kind < 60) {
+    } else if (kind < 59) {
         partial_store_statement();
+    } else if (kind < 62) {
+        output_statement();
     } else if (kind < 68) {
         if_statement();
     } else if (kind < 73) {
@@ -29,7 +31,7 @@ void Generator::statement() {
     } else if (kind < 80) {
         jump_statement();
     } else if (kind < 83) {
-        atomic_statement();
+        random_.chance(70) ? atomic_statement() : own_atomic_statement();
     } else if (kind < 88) {
         random_.chance(70) ? shared_statement() : shared_atomic_statement();
     } else if (kind < 94) {
@@ -65,6 +67,47 @@ void Generator::partial_store_statement() {
     bool uniform = false;
     random_path(type, path, uniform);
     b_.store(variable.root, operand(type).id, path);
+}
+
+// Reads an own element of an output back, or stores to a part of one.
+void Generator::output_statement() {
+    if (outputs_.empty()) return;
+    const Output output = random_.pick(outputs_);
+    const NodeId element = own_element(output, random_.chance(50));
+    std::vector<NodeId> path = {element};
+    DType type = output.type;
+    bool uniform = false;
+    if (!type.is_scalar() && random_.chance(70)) random_path(type, path, uniform);
+    if (random_.chance(50)) {
+        keep({b_.load(output.root, path), type, false});
+    } else {
+        b_.store(output.root, operand(type).id, path);
+    }
+    if (random_.chance(10)) b_.emit(Op::Fence, {}, {}, random_.below(5));
+}
+
+// On an element of its own every atomic is fixed to the bit, old value included.
+void Generator::own_atomic_statement() {
+    if (own_atomics_ >= 3) return;
+    ++own_atomics_;
+    const S type = options_.floats && random_.chance(30) ? random_.pick({S::F32, S::F64})
+                                                         : random_.pick({S::I32, S::U32, S::I64, S::U64});
+    const NodeId root = add_buffer(type, invocations_, false, false);
+    for (std::uint64_t n = random_.below(3) + 1; n > 0; --n) {
+        if (random_.chance(25)) {
+            // Floats are compared by their bits: no NaN, and no zero whose sign is open.
+            const Value wanted = fixed_zero_sign(without_nan(operand(type)));
+            const NodeId old =
+                b_.emit(Op::AtomicCas, {root, wanted.id, without_nan(operand(type)).id, linear_.id});
+            keep({old, type, false});
+            continue;
+        }
+        std::vector<Op> ops = {Op::AtomicAdd, Op::AtomicSub, Op::AtomicExchange};
+        if (!is_float(type)) {
+            ops.insert(ops.end(), {Op::AtomicMin, Op::AtomicMax, Op::AtomicAnd, Op::AtomicOr, Op::AtomicXor});
+        }
+        keep({b_.emit(random_.pick(ops), {root, operand(type).id, linear_.id}), type, false});
+    }
 }
 
 void Generator::if_statement() {
@@ -225,7 +268,7 @@ void Generator::shared_statement() {
     }
     sync_barrier();
     for (std::uint64_t n = random_.below(3) + 1; n > 0; --n) {
-        const Value at = index_below(group_size_, random_.chance(30));
+        const Value at = shared_slot(random_.chance(30));
         std::vector<NodeId> path = {at.id};
         DType part = type;
         bool uniform = at.uniform;

@@ -151,7 +151,36 @@ Generator::Value Generator::without_nan(Value value) {
     return emit(Op::Select, {is_nan, {b_.zero(value.type), value.type, true}, value});
 }
 
+// The patterns in which workgroups pass values on: own, reversed, rotated, butterflies, anything.
+Generator::Value Generator::shared_slot(bool uniform) {
+    if (uniform || random_.chance(40)) return index_below(group_size_, uniform);
+    const Value last = {b_.constant(S::U32, group_size_ - 1), S::U32, true};
+    const Value size = {b_.constant(S::U32, group_size_), S::U32, true};
+    const Value shift = {b_.constant(S::U32, random_.below(group_size_)), S::U32, true};
+    const bool power_of_two = (group_size_ & (group_size_ - 1)) == 0;
+    switch (random_.below(5)) {
+        case 0: return local_index_;
+        case 1: return emit(Op::Sub, {last, local_index_});
+        case 2: {
+            const Value sum = emit(Op::Add, {local_index_, shift});
+            return power_of_two ? emit(Op::And, {sum, last}) : emit(Op::Rem, {sum, size});
+        }
+        case 3:
+            if (power_of_two) return emit(Op::Xor, {local_index_, shift});
+            return emit(Op::Div, {local_index_, number(S::U32, 2)});
+        default: {
+            const Value product =
+                emit(Op::Mul, {local_index_, number(S::U32, double(random_.between(2, 5)))});
+            return power_of_two ? emit(Op::And, {product, last}) : emit(Op::Rem, {product, size});
+        }
+    }
+}
+
 Generator::Value Generator::builtin() {
+    if (random_.chance(15)) {
+        const DType size_type = random_.pick({S::U32, S::U64});
+        return keep({b_.emit(Op::BufferSize, {random_.pick(inputs_).root}, size_type), size_type, true});
+    }
     std::vector<Op> ops = {Op::GlobalId, Op::GlobalSize};
     if (options_.barriers || options_.subgroups || random_.chance(20)) {
         ops.insert(ops.end(), {Op::LocalId, Op::GroupId, Op::LocalSize, Op::GroupCount, Op::LocalIndex});

@@ -72,8 +72,11 @@ void fill_random(Random& random, DType type, std::vector<std::byte>& bytes) {
     const auto leaves = backends::reference::leaves_of(type);
     for (std::size_t at = 0; at + type.size() <= bytes.size(); at += type.size()) {
         for (const auto& leaf : leaves) {
-            backends::reference::store_scalar(leaf.scalar, bytes.data() + at + leaf.offset,
-                                              random_scalar(random, leaf.scalar));
+            // Any byte but zero is true.
+            const std::uint64_t bits = leaf.scalar == ScalarType::Bool
+                                           ? random.pick<std::uint64_t>({0, 0, 1, 1, 2, 255})
+                                           : random_scalar(random, leaf.scalar);
+            backends::reference::store_scalar(leaf.scalar, bytes.data() + at + leaf.offset, bits);
         }
     }
 }
