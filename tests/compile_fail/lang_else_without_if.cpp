@@ -1,4 +1,4 @@
-// expect: $else { data[1] = 1.f; }
+// expect: $else { data[1] = 1.f
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -98,7 +98,7 @@ public:
     Val load(Type t, Val p, unsigned align);
     void store(Val v, Val p, unsigned align);
     void stream(Val v, Val p, unsigned align);  // past the caches; p must really be aligned
-    Val gep(Val p, Val byte_offset);  // p + byte_offset; vector offsets give vectors of pointers
+    Val gep(Val p, Val byte_offset);            // p + byte_offset; vector offsets give vectors of pointers
     Val gep(Val p, std::int64_t byte_offset) {
         return byte_offset == 0 ? p : gep(p, u64(static_cast<std::uint64_t>(byte_offset)));
     }

@@ -33,8 +33,9 @@ struct Variant {
     ir::Dim3 local = {1, 1, 1};
     bool full = false;  // the caller promises: flat: global_size[0] is a multiple of the width;
                         // grouped: every workgroup is whole. Such code needs no masks for the grid's edge.
-    bool streaming = false;  // store past the caches into buffers that are only written (written_only); the caller promises
-                             // that these start at multiples of 64 bytes. Pays for buffers larger than the last cache.
+    bool streaming = false;  // store past the caches into buffers that are only written (written_only); the
+                             // caller promises that these start at multiples of 64 bytes. Pays for buffers
+                             // larger than the last cache.
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 

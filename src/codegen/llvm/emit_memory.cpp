@@ -134,7 +134,10 @@ unsigned KernelEmitter::stream_alignment(const Place& p) const {
     // Lane 0's index is a multiple of the width, so its address is one of the vector's size.
     const std::uint64_t bytes = p.steps[0].scale * c.W;
     const bool aligned = shape(p.steps[0].index).align % c.W == 0 && p.offset % bytes == 0;
-    return aligned && bytes % 16 == 0 ? static_cast<unsigned>(bytes % 64 == 0 ? 64 : bytes % 32 == 0 ? 32 : 16) : 0;
+    return aligned && bytes % 16 == 0 ? static_cast<unsigned>(bytes % 64 == 0   ? 64
+                                                              : bytes % 32 == 0 ? 32
+                                                                                : 16)
+                                      : 0;
 }
 
 void KernelEmitter::store_vector(Val v, Val at, ScalarType type, Val m, unsigned stream_align) {
@@ -343,7 +346,8 @@ void KernelEmitter::store_place(const Place& p, const Leaves& value) {
         const auto offset = static_cast<std::int64_t>(parts[k].offset);
         const Val v = to_memory(lanes(value[k]), parts[k].type);
         if (stride && *stride == static_cast<std::int64_t>(size)) {
-            store_vector(v, c.gep(first, offset), parts[k].type, m, parts.size() == 1 ? stream_alignment(p) : 0);
+            store_vector(v, c.gep(first, offset), parts[k].type, m,
+                         parts.size() == 1 ? stream_alignment(p) : 0);
             continue;
         }
         if (stride && *stride == -static_cast<std::int64_t>(size)) {

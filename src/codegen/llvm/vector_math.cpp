@@ -309,8 +309,9 @@ Val rsqrt_f32(CodeBuilder& c, Val x) {
     const Type t = c.L.TypeOf(x);
     const Val error = c.fma(c.fneg(c.fmul(x, y)), y, c.cf(t, 1.0));
     const Val fast = c.fma(c.fmul(y, c.cf(t, 0.5)), error, y);
-    // Zero, subnormal, negative, infinite and NaN arguments all make the step a NaN (0 * inf or inf - inf).
-    const Val special = c.fcmp(LLVMRealUNO, fast, fast);
+    // Zero, subnormal, negative, infinite and NaN arguments all make the step a NaN (0 * inf or inf - inf) or
+    // negative.
+    const Val special = c.fcmp(LLVMRealULE, fast, c.zero(t));
     return patch(c, special, fast, [&] { return exact_rsqrt(c, x); });
 }
 
