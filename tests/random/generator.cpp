@@ -161,9 +161,10 @@ GeneratorOptions options_for(std::uint64_t seed) {
     GeneratorOptions options;
     options.floats = random.chance(70);
     options.functions = options.floats && random.chance(30);
-    options.subgroups = random.chance(25);
+    options.subgroups = random.chance(30);
     options.barriers = random.chance(45);
-    options.statements = static_cast<unsigned>(random.between(4, 32));
+    options.statements =
+        static_cast<unsigned>(random.chance(10) ? random.between(32, 60) : random.between(4, 28));
     return options;
 }
 

@@ -11,9 +11,12 @@ using S = ScalarType;
 
 void Generator::statement() {
     if (budget_ > 0) --budget_;
+    // What a program is about is worth more than one statement in twenty.
+    if (options_.barriers && uniform_ && !returned_ && random_.chance(15)) return shared_statement();
+    if (options_.subgroups && random_.chance(15)) return subgroup_statement();
     const std::uint64_t kind = random_.below(100);
     if (kind < 40) {
-        new_value();
+        for (std::uint64_t n = random_.below(3) + 1; n > 0; --n) new_value();
     } else if (kind < 46) {
         declare_variable();
     } else if (kind < 56) {
@@ -112,7 +115,7 @@ void Generator::own_atomic_statement() {
 
 void Generator::if_statement() {
     if (depth_ >= 4) return;
-    const Value c = condition(random_.chance(40));
+    const Value c = condition(random_.chance(options_.barriers ? 60 : 30));
     b_.begin_if(c.id);
     Scope scope = open_scope(c.uniform);
     block(static_cast<unsigned>(random_.between(1, 5)));
@@ -129,7 +132,7 @@ void Generator::if_statement() {
 void Generator::for_statement() {
     if (depth_ >= 4 || loops_ >= 3) return;
     const S type = integer_type();
-    const bool uniform_bounds = random_.chance(60);
+    const bool uniform_bounds = random_.chance(options_.barriers ? 80 : 50);
     const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits_of(type));
     const std::uint64_t highest = is_signed_integer(type) ? mask >> 1 : mask;
     const auto literal = [&](std::uint64_t v) { return Value{b_.constant(type, v & mask), type, true}; };
@@ -154,7 +157,7 @@ void Generator::for_statement() {
         default: break;
     }
     const bool same = begin.uniform && end.uniform && step.uniform;
-    const bool exits = !same || !uniform_ || returned_ || random_.chance(50);
+    const bool exits = !same || !uniform_ || returned_ || random_.chance(options_.barriers ? 25 : 60);
     const NodeId index = b_.begin_for(begin.id, end.id, step.id);
     const Scope scope = open_scope(same && !exits);
     const bool outer_exits = std::exchange(divergent_exits_, exits);
@@ -172,9 +175,10 @@ void Generator::for_statement() {
 // Counts up in a variable and breaks at a limit, so that every loop ends whatever else its body does.
 void Generator::loop_statement() {
     if (depth_ >= 4 || loops_ >= 3) return;
-    const bool uniform_limit = random_.chance(50);
+    const bool uniform_limit = random_.chance(options_.barriers ? 80 : 40);
     const Value limit = emit(Op::Convert, {index_below(6, uniform_limit)}, S::I32);
-    const bool exits = !limit.uniform || !uniform_ || returned_ || random_.chance(50);
+    const bool exits =
+        !limit.uniform || !uniform_ || returned_ || random_.chance(options_.barriers ? 25 : 60);
     const NodeId counter = b_.var(S::I32);
     b_.begin_loop();
     const Scope scope = open_scope(!exits);

@@ -56,10 +56,14 @@ Generator::Value Generator::leaf(DType type, bool uniform) {
     }
     if (type.is_scalar()) {
         const S scalar = type.scalar();
-        if (random_.chance(40)) return constant(scalar);
+        if (random_.chance(25)) return constant(scalar);
         if (scalar == S::Bool) return condition(uniform);
-        // From the invocation's number, so that most values differ between lanes.
-        if (!uniform && random_.chance(70)) return emit(Op::Convert, {linear_}, type);
+        // From a value of another type; the invocation's number is always there and differs between lanes.
+        std::vector<Value> numbers;
+        for (const Value& v : values_) {
+            if (v.type.is_scalar() && !v.type.is_bool() && (v.uniform || !uniform)) numbers.push_back(v);
+        }
+        if (!numbers.empty()) return emit(Op::Convert, {random_.pick(numbers)}, type);
         return constant(scalar);
     }
     if (random_.chance(15)) return {b_.zero(type), type, true};
