@@ -55,6 +55,7 @@ public:
         : AnyBuffer(dtype_of<T>(), shape, std::move(options)) {}
     template <std::integral I>
     explicit Buffer(I size, BufferOptions options = {}) : Buffer(Shape(size), std::move(options)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit Buffer(std::initializer_list<Extent> shape, BufferOptions options = {})
         : Buffer(Shape(shape), std::move(options)) {}
 

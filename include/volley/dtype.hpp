@@ -77,7 +77,8 @@ public:
     /// The same shape (scalar, vector, matrix, complex) with another component type.
     [[nodiscard]] DType with_scalar(ScalarType scalar) const;
 
-    /// "f32", "vec3<f32>", "complex<f64>", "mat4x3<f32>" (columns x rows), "array<u8, 16>", "Particle", "void".
+    /// "f32", "vec3<f32>", "complex<f64>", "mat4x3<f32>" (columns x rows), "array<u8, 16>", "Particle",
+    /// "void".
     [[nodiscard]] const std::string& name() const noexcept;
 
     friend bool operator==(DType a, DType b) noexcept { return a.info_ == b.info_; }

@@ -16,12 +16,13 @@ namespace detail {
 /// big ones as the biggest) and refused by the launch.
 class GridExtent {
 public:
+    // NOLINTBEGIN(google-explicit-constructor): sizes are written as plain integers
     template <std::integral I>
-    requires(!std::same_as<I, bool>) constexpr GridExtent(
-        I value)  // NOLINT(google-explicit-constructor): sizes are written as plain integers
+    requires(!std::same_as<I, bool>) constexpr GridExtent(I value)
         : value_(std::cmp_greater(value, std::numeric_limits<std::int64_t>::max())
                      ? std::numeric_limits<std::int64_t>::max()
                      : static_cast<std::int64_t>(value)) {}
+    // NOLINTEND(google-explicit-constructor)
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
 private:
@@ -34,8 +35,8 @@ private:
 class GridSize {
 public:
     constexpr GridSize() noexcept = default;  ///< not given
-    constexpr GridSize(std::integral auto x)
-        : GridSize({detail::GridExtent(x)}) {}  // NOLINT(google-explicit-constructor)
+    // NOLINTNEXTLINE(google-explicit-constructor): a number is a one-dimensional size
+    constexpr GridSize(std::integral auto x) : GridSize({detail::GridExtent(x)}) {}
     constexpr GridSize(std::initializer_list<detail::GridExtent> sizes) noexcept
         : rank_(static_cast<std::uint8_t>(sizes.size() < 255 ? sizes.size() : 255)) {
         std::size_t d = 0;

@@ -109,7 +109,8 @@ private:
     std::uint16_t bits_;
 };
 
-static_assert(sizeof(half) == 2 && alignof(half) == 2);
+static_assert(sizeof(half) == 2);
+static_assert(alignof(half) == 2);
 
 }  // namespace volley
 

@@ -134,7 +134,7 @@ private:
         switch (ir::form(op)) {
             case ir::Form::Root: return op != Op::Var;
             case ir::Form::Parameter:
-            case ir::Form::BufferSize: return true;
+            case ir::Form::BufferSize:
             case ir::Form::Load: return true;
             case ir::Form::For: return group_control_[id];  // its index
             case ir::Form::Builtin:

@@ -30,6 +30,7 @@ std::optional<unsigned> as_index(std::string_view text) {
 
 [[noreturn]] void fail_unknown(std::string_view name, const std::vector<FoundDevice>& known) {
     std::vector<std::string> there;
+    there.reserve(known.size());
     for (const FoundDevice& device : known)
         there.push_back(cat(device.info.id(), " (", device.info.name, ")"));
     fail(ErrorCode::UnknownDevice, "there is no such device", cat("'", name, "'"),

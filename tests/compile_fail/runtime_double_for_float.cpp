@@ -5,10 +5,7 @@
 
 using namespace volley;
 
-auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
-    data[global_id().x] = data[global_id().x] * alpha;
-});
+auto scale = kernel(
+    "scale", [](Buff<float> data, Const<float> alpha) { data[global_id().x] = data[global_id().x] * alpha; });
 
-void run(Buffer<float> data) {
-    scale(data, 2.0);
-}
+void run(Buffer<float> data) { scale(data, 2.0); }

@@ -4,6 +4,7 @@
 #include <volley/device.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 namespace volley {
@@ -17,7 +18,7 @@ std::string bytes_text(std::uint64_t bytes) {
         amount /= 1024;
         ++unit;
     }
-    return cat(static_cast<double>(static_cast<std::uint64_t>(amount * 10 + 0.5)) / 10, " ", units[unit]);
+    return cat(std::round(amount * 10) / 10, " ", units[unit]);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 namespace volley::backends::reference {
 
-using ir::Form;
 using ir::Op;
 
 namespace {

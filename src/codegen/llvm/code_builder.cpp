@@ -79,8 +79,7 @@ Val CodeBuilder::iota(Type element_type, std::int64_t step) const {
     if (W == 1) return L.ConstInt(element_type, 0, 0);
     std::array<Val, 64> all{};
     for (unsigned i = 0; i < W; ++i) {
-        all[i] =
-            L.ConstInt(element_type, static_cast<unsigned long long>(step * static_cast<std::int64_t>(i)), 1);
+        all[i] = L.ConstInt(element_type, static_cast<std::uint64_t>(step) * i, 1);
     }
     return L.ConstVector(all.data(), W);
 }

@@ -171,7 +171,8 @@ public:
             release(tracker);
             throw CompileError("compiled code could not be linked", "the CPU backend", text);
         }
-        return reinterpret_cast<KernelFn>(address);
+        return reinterpret_cast<KernelFn>(
+            address);  // NOLINT(performance-no-int-to-ptr): the JIT gives an integer
     }
 
     void release(LLVMOrcResourceTrackerRef tracker) noexcept {

@@ -11,10 +11,6 @@
 #include <string>
 #include <vector>
 
-#ifndef VOLLEY_LLVM_MAJOR
-#error "VOLLEY_LLVM_MAJOR is set by the build"
-#endif
-
 namespace volley::codegen::llvm {
 namespace {
 

@@ -160,13 +160,13 @@ Val patch(CodeBuilder& c, Val special, Val fast, const std::function<Val()>& slo
 Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     const Type t = c.L.TypeOf(x);
     const Type it = c.like(x, c.i32);
-    // x = q * pi/2 + r with pi/2 in three parts: exact enough while q is below 2^17.
-    // Adding 0 turns a quotient of -0 into 0, which keeps the sign of x = -0 in r.
+    // x = q * pi/2 + r with pi/2 in three parts: exact enough while q is below 2^17. Adding 0 turns a
+    // quotient of -0 into 0, and all parts have one sign: both keep the sign of x = -0 in r.
     const Val nearest = c.intrinsic("llvm.rint", {t}, {c.fmul(x, c.cf(t, 0.63661977236758134308))});
     const Val q = c.fadd(nearest, c.zero(t));
-    Val r = c.fma(q, c.cf(t, -1.5707963705062866), x);
-    r = c.fma(q, c.cf(t, 4.371138828673793e-08), r);
-    r = c.fma(q, c.cf(t, 1.7151245100058819e-15), r);
+    Val r = c.fma(q, c.cf(t, -1.570796251296997), x);
+    r = c.fma(q, c.cf(t, -7.549789415861596e-08), r);
+    r = c.fma(q, c.cf(t, -5.390302953474238e-15), r);
     const Val large = c.fcmp(LLVMRealUGT, fabs(c, x), c.cf(t, 131072.0));
     const Val safe_q = c.select(large, c.zero(t), q);
     Val quadrant = c.L.BuildFPToSI(c.b, safe_q, it, "");
