@@ -29,7 +29,6 @@ struct Isa {
     bool avx2 = false;
     bool avx512 = false;  // F, BW, DQ and VL
     bool fma = false;
-    bool f16c = false;
 };
 
 class CodeBuilder {

@@ -25,7 +25,6 @@ Isa isa_of(const Target& target) {
         isa.avx = __builtin_cpu_supports("avx") != 0;
         isa.avx2 = __builtin_cpu_supports("avx2") != 0;
         isa.fma = __builtin_cpu_supports("fma") != 0;
-        isa.f16c = __builtin_cpu_supports("f16c") != 0;
         isa.avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
     } else {
@@ -171,8 +170,8 @@ public:
             release(tracker);
             throw CompileError("compiled code could not be linked", "the CPU backend", text);
         }
-        return reinterpret_cast<KernelFn>(
-            address);  // NOLINT(performance-no-int-to-ptr): the JIT gives an integer
+        // The JIT gives an integer.
+        return reinterpret_cast<KernelFn>(address);  // NOLINT(performance-no-int-to-ptr)
     }
 
     void release(LLVMOrcResourceTrackerRef tracker) noexcept {

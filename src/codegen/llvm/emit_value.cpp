@@ -264,7 +264,9 @@ void KernelEmitter::emit_construct(NodeId id) {
 }
 
 void KernelEmitter::emit_extract(NodeId id) {
-    const auto [first, steps] = leaf_path(id);
+    const auto path = leaf_path(id);
+    const std::uint64_t first = path.first;
+    const std::vector<Step>& steps = path.second;
     const Leaves& in = value(fn_.arg(id, 0));
     const std::size_t count = fn_.type(id).leaf_count();
     if (steps.empty()) {
