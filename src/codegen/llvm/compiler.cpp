@@ -29,7 +29,7 @@ Isa isa_of(const Target& target) {
                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
     } else {
         isa.avx512 = target.cpu == "x86-64-v4";
-        isa.avx = isa.avx2 = isa.fma = isa.f16c = isa.avx512 || target.cpu == "x86-64-v3";
+        isa.avx = isa.avx2 = isa.fma = isa.avx512 || target.cpu == "x86-64-v3";
     }
 #else
     (void)target;
