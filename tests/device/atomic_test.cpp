@@ -1,9 +1,11 @@
 // Atomics under contention, on buffers and in shared memory, for every type that has them.
-#include "support/device_test.hpp"
+#include "support/device_fixture.hpp"
 
 #include <volley/volley.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace volley::testing {
@@ -228,6 +230,132 @@ VOLLEY_DEVICE_TEST(Atomic, AHistogramCountsEverything) {
     std::vector<u32> expected(bins);
     for (const u8 v : values) ++expected[v];
     EXPECT_EQ(out.read(0), expected);
+}
+
+/// Every operation on one place, by one invocation: each gives the value from before.
+template <class T>
+void check_old_values() {
+    Buffer<T> data = as_buffer({T(100)});
+    Buffer<T> old(8);
+    kernel("old", [](Buff<T> d, Buff<T> o) {
+        const auto a = d.atomic(0u);
+        o[0] = a.add(5);
+        o[1] = a.sub(20);
+        o[2] = a.min(50);
+        o[3] = a.max(60);
+        o[4] = a.exchange(9);
+        o[5] = a.compare_exchange(9, 11);
+        o[6] = a.compare_exchange(9, 12);
+        o[7] = d[0];
+    }).over(1)(data, old);
+    EXPECT_EQ(old.read(0), (std::vector<T>{100, 105, 85, 50, 60, 9, 11, 11})) << dtype_of<T>().name();
+}
+
+VOLLEY_DEVICE_TEST(Atomic, GiveTheValueFromBefore) {
+    check_old_values<u32>();
+    check_old_values<i32>();
+    check_old_values<u64>();
+    check_old_values<i64>();
+    check_old_values<float>();
+    check_old_values<double>();
+    Buffer<u32> data = as_buffer({0xffu});
+    Buffer<u32> old(4);
+    kernel("bits", [](Buff<u32> d, Buff<u32> o) {
+        o[0] = d.atomic(0u).bit_and(0x3cu);
+        o[1] = d.atomic(0u).bit_or(0x100u);
+        o[2] = d.atomic(0u).bit_xor(0x1ffu);
+        o[3] = d[0];
+    }).over(1)(data, old);
+    EXPECT_EQ(old.read(0), (std::vector<u32>{0xff, 0x3c, 0x13c, 0xc3}));
+}
+
+// Integers that overflow wrap, and extremes are ordered by the type's sign.
+VOLLEY_DEVICE_TEST(Atomic, IntegersWrap) {
+    constexpr i64 low = std::numeric_limits<i64>::min();
+    Buffer<i64> data = as_buffer({low, i64{-1}, low});
+    Buffer<u32> words = as_buffer({0u, 5u});
+    kernel("wrap", [](Buff<i64> d, Buff<u32> w) {
+        d.atomic(0u).sub(1);
+        d.atomic(1u).max(low);
+        d.atomic(2u).min(1);
+        w.atomic(0u).sub(1u);
+        w.atomic(1u).max(0x80000000u);
+    }).over(1)(data, words);
+    EXPECT_EQ(data.read(0), (std::vector<i64>{std::numeric_limits<i64>::max(), -1, low}));
+    EXPECT_EQ(words.read(0), (std::vector<u32>{~0u, 0x80000000u}));
+}
+
+VOLLEY_DEVICE_TEST(Atomic, CompareExchangeOfFloatsComparesBits) {
+    Buffer<float> data = as_buffer({-0.0f, std::numeric_limits<float>::quiet_NaN(), 0.5f});
+    kernel("bits", [](Buff<float> d) {
+        d.atomic(0u).compare_exchange(0.0f, 7.0f);  // another zero
+        d.atomic(1u).compare_exchange(nan<float>(), 8.0f);
+        d.atomic(2u).compare_exchange(0.5f, 9.0f);
+    }).over(1)(data);
+    EXPECT_EQ(data.read(0), (std::vector<float>{-0.0f, 8.0f, 9.0f}));
+    EXPECT_TRUE(std::signbit(data.read(0)[0]));
+}
+
+// In divergent flow, on places that the lanes of one vector share in part, with the old values used.
+VOLLEY_DEVICE_TEST(Atomic, TicketsInDivergentFlowAreAPermutationForEachPlace) {
+    constexpr u32 bins = 5;
+    Buffer<u32> counters(bins);
+    Buffer<u32> tickets(count);
+    counters.fill(0);
+    tickets.fill(~0u);
+    kernel("tickets", [](Buff<u32> c, Buff<u32> t) {
+        const auto i = global_id().x;
+        $if (i % 7u != 2u) {
+            $for (k, 0u, i % 2u + 1u) {
+                $if (k == i % 2u) {
+                    t[i] = c.atomic(i * i % bins).add(1u);
+                }
+            }
+        }
+    }).over(count)(counters, tickets);
+    const auto drawn = tickets.read(0);
+    std::vector<std::vector<u32>> of(bins);
+    for (u32 i = 0; i < count; ++i) {
+        if (i % 7 == 2)
+            EXPECT_EQ(drawn[i], ~0u) << i;
+        else
+            of[i * i % bins].push_back(drawn[i]);
+    }
+    for (u32 b = 0; b < bins; ++b) {
+        std::sort(of[b].begin(), of[b].end());
+        for (u32 k = 0; k < of[b].size(); ++k) ASSERT_EQ(of[b][k], k) << "place " << b;
+        EXPECT_EQ(counters.read(0)[b], of[b].size());
+    }
+}
+
+template <class T>
+void check_shared_tickets() {
+    constexpr u32 local = 80;
+    Buffer<T> out(local * 2);
+    kernel("tickets", [](Buff<T> d) {
+        Shared<T> counter(2, 2);
+        const auto i = local_id().x;
+        $if (i < 4) {
+            counter[i / 2][i % 2] = 0;
+        }
+        barrier();
+        const auto mine = counter.atomic(1, 0).add(1);
+        counter.atomic(0u, i % 2u).exchange(mine);
+        barrier();
+        d[global_id().x] = mine + select(counter[0][0] < 80 && counter[0][1] < 80, T(0), T(1000));
+    }).local(local)(out);
+    auto drawn = out.read(0);
+    for (u32 g = 0; g < 2; ++g) {
+        std::sort(drawn.begin() + g * local, drawn.begin() + (g + 1) * local);
+        for (u32 k = 0; k < local; ++k) ASSERT_EQ(drawn[g * local + k], T(k)) << dtype_of<T>().name();
+    }
+}
+
+VOLLEY_DEVICE_TEST(Atomic, SharedTicketsAreAPermutation) {
+    check_shared_tickets<u32>();
+    check_shared_tickets<i64>();
+    check_shared_tickets<float>();
+    check_shared_tickets<double>();
 }
 
 }  // namespace

@@ -1,155 +1,202 @@
-// Conversions between all scalar types on edge values, against the rules of docs/ir.md section 5; and
-// bit_cast.
-#include "device/operations.hpp"
+// cast and bit_cast between all types of scalars, of run-time values and of constants: integers wrap, floats
+// round once, floats to integers saturate and take NaN to 0.
+#include "support/device_fixture.hpp"
+#include "support/device_map.hpp"
+#include "support/edge_values.hpp"
+#include "support/host_model.hpp"
 
-#include <bit>
-
-namespace volley::testing {
+namespace volley {
 namespace {
 
-template <class T>
-constexpr bool is_floating = std::is_floating_point_v<T> || std::is_same_v<T, half>;
+namespace model = testing::model;
+using testing::check_exact;
+using testing::expect_same;
+using testing::samples;
 
-template <class To, class From>
-To converted(From x) {
-    if constexpr (std::is_same_v<To, bool>) {
-        if constexpr (is_floating<From>)
-            return static_cast<double>(x) != 0;
-        else
-            return x != From(0);
-    } else if constexpr (is_floating<From> && std::is_integral_v<To>) {
-        const auto wide = static_cast<long double>(static_cast<double>(x));
-        if (std::isnan(wide)) return 0;
-        if (wide >= static_cast<long double>(std::numeric_limits<To>::max()))
-            return std::numeric_limits<To>::max();
-        if (wide <= static_cast<long double>(std::numeric_limits<To>::min()))
-            return std::numeric_limits<To>::min();
-        return static_cast<To>(wide);
-    } else if constexpr (std::is_same_v<To, half> && !is_floating<From>) {
-        return half(static_cast<double>(x));
-    } else {
-        return static_cast<To>(x);
-    }
-}
+#define ALL_SCALARS bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64
 
+/// Edges of the other types too, as far as From can hold them.
 template <class From>
-std::vector<From> inputs() {
-    std::vector<From> values = edge_values<From>();
-    if constexpr (is_floating<From>) {
-        // Around the ends of the integer types, and halves, which must not round.
-        for (const double v : {127.0,
-                               127.5,
-                               128.0,
-                               255.0,
-                               255.9,
-                               256.0,
-                               32767.5,
-                               32768.0,
-                               65504.0,
-                               65535.5,
-                               65536.0,
-                               2147483520.0,
-                               2147483647.0,
-                               2147483648.0,
-                               4294967040.0,
-                               4294967296.0,
-                               9.2233720368547748e18,
-                               9.2233720368547758e18,
-                               1.8446744073709550e19,
-                               1.8446744073709552e19,
-                               1e30}) {
-            values.push_back(From(v));
-            values.push_back(From(-v));
-        }
-    }
-    if constexpr (std::is_integral_v<From> && sizeof(From) >= 4) {
-        // Ties and near ties of rounding to floats.
-        for (const u64 v :
-             {u64{2049}, u64{2051}, u64{65519}, u64{65520}, u64{16777217}, u64{16777219}, u64{2147483583}}) {
-            values.push_back(static_cast<From>(v));
-        }
-        if constexpr (sizeof(From) == 8) {
-            for (const u64 v : {u64{0x20000000000001}, u64{0x20000000000003}, u64{0x7fffff4000000001},
-                                u64{0x8000008000000001}}) {
+std::vector<From> conversion_samples() {
+    auto values = samples<From>(300, 31);
+    if constexpr (testing::is_float_scalar<From>) {
+        for (const double bound :
+             {127.0,  128.0,  255.0,   256.0,  32767.0, 65535.0, 65536.0, 65519.99, 65520.0, 0x1p31, 0x1p32,
+              0x1p63, 0x1p64, 0x1p127, 3.5e38, 6.1e-5,  6e-8,    2.98e-8, 2.99e-8,  1e-45,   1e-46}) {
+            for (const double v :
+                 {bound, bound - 0.5, bound + 0.5, bound * (1 - 0x1p-23), bound * (1 + 0x1p-23), bound + 1}) {
                 values.push_back(static_cast<From>(v));
+                values.push_back(static_cast<From>(-v));
             }
+        }
+        testing::Random random(testing::seed_or(32));
+        for (int i = 0; i < 2000; ++i) values.push_back(static_cast<From>(random.uniform(-70000, 70000)));
+        for (int i = 0; i < 500; ++i) values.push_back(static_cast<From>(random.uniform(-1e-7, 1e-7)));
+    } else if constexpr (sizeof(From) == 8) {
+        // Halfway cases of the 24 and 53 bits of floats.
+        for (int shift = 20; shift < 63; ++shift) {
+            for (const u64 tail : {1u, 2u, 3u}) {
+                for (const int place : {24, 25, 53, 54}) {
+                    if (place > shift) continue;
+                    values.push_back(static_cast<From>((u64{1} << shift) + (tail << (shift - place))));
+                    values.push_back(static_cast<From>((u64{1} << shift) + (tail << (shift - place)) + 1));
+                }
+            }
+        }
+    } else if constexpr (sizeof(From) == 4) {
+        for (const u32 v : {0x1000001u, 0x1000003u, 0x7fffff80u, 0x7fffffbfu, 0x7fffffc0u, 0xffffff7fu,
+                            0xffffff80u, 2049u}) {
+            values.push_back(static_cast<From>(v));
         }
     }
     return values;
 }
 
-template <class From, class To>
-void check_conversion(const std::vector<From>& values) {
-    using V = const Value<From>&;
-    const std::vector<Unary<From, To>> list = {
-        {type_name<To>().c_str(), [](V x) { return cast<To>(x); }, [](From x) { return converted<To>(x); }}};
-    const std::string name = "to " + type_name<To>();
-    check_unary(values, std::vector<Unary<From, To>>{{name.c_str(), list[0].device, list[0].host}});
+template <class To, class From>
+void expect_converted(const Buffer<To>& got, const std::vector<From>& from) {
+    SCOPED_TRACE("to " + dtype_of<To>().name());
+    std::vector<To> want;
+    for (const From v : from) want.push_back(model::convert<To>(v));
+    testing::expect_each(
+        got.read(0), want, [](const To& g, const To& w, std::size_t) { return testing::same(g, w); },
+        [&](std::size_t i) { return " from " + testing::show(From(from[i])); });
 }
 
-template <class From>
-void check_conversions_from() {
-    const auto values = inputs<From>();
-    check_conversion<From, bool>(values);
-    check_conversion<From, i8>(values);
-    check_conversion<From, u8>(values);
-    check_conversion<From, i16>(values);
-    check_conversion<From, u16>(values);
-    check_conversion<From, i32>(values);
-    check_conversion<From, u32>(values);
-    check_conversion<From, i64>(values);
-    check_conversion<From, u64>(values);
-    check_conversion<From, half>(values);
-    check_conversion<From, float>(values);
-    check_conversion<From, double>(values);
-}
-
-VOLLEY_DEVICE_TEST(Conversion, FromBool) { check_conversions_from<bool>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromI8) { check_conversions_from<i8>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromU8) { check_conversions_from<u8>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromI16) { check_conversions_from<i16>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromU16) { check_conversions_from<u16>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromI32) { check_conversions_from<i32>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromU32) { check_conversions_from<u32>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromI64) { check_conversions_from<i64>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromU64) { check_conversions_from<u64>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromF16) { check_conversions_from<half>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromF32) { check_conversions_from<float>(); }
-VOLLEY_DEVICE_TEST(Conversion, FromF64) { check_conversions_from<double>(); }
-
-VOLLEY_DEVICE_TEST(Conversion, VectorsAndComplexNumbersConvertByComponent) {
-    Buffer<vec<float, 3>> in = as_buffer({vec3(1.9f, -1.9f, 300.0f)});
-    Buffer<vec<i8, 3>> out(1);
-    Buffer<std::complex<double>> z(1);
-    kernel("convert", [](Buff<const vec3> x, Buff<vec<i8, 3>> y, Buff<std::complex<double>> w) {
-        y[0] = cast<i8>(x[0]);
-        w[0] = cast<std::complex<double>>(make_complex(x[0].x, x[0].y));
-    }).over(1)(in, out, z);
-    EXPECT_EQ(out.read(0)[0], (vec<i8, 3>(1, -1, 127)));
-    EXPECT_EQ(z.read(0)[0], std::complex<double>(1.9f, -1.9f));
-}
-
-VOLLEY_DEVICE_TEST(Conversion, BitCastKeepsBits) {
-    const std::vector<float> inputs = {1.0f, -2.5f, 0.0f, -0.0f, 3e38f};
-    const auto n = static_cast<u32>(inputs.size());
-    Buffer<float> in = as_buffer(inputs);
-    Buffer<u32> bits(n);
-    Buffer<u64> joined(n);
-    Buffer<float> back(n);
-    kernel("bits", [](Buff<const float> x, Buff<u32> b, Buff<u64> j, Buff<float> y) {
+template <class From, class... To>
+void check_casts() {
+    const auto from = conversion_samples<From>();
+    auto run = kernel("cast", [](Buff<const From> in, Buff<To>... out) {
         const auto i = global_id().x;
-        const auto raw = bit_cast<u32>(x[i]);
-        b[i] = raw;
-        j[i] = bit_cast<u64>(make_vec(raw, raw + 1));
-        y[i] = bit_cast<float>(raw);
-    }).over(n)(in, bits, joined, back);
-    for (u32 i = 0; i < n; ++i) {
-        const u32 raw = std::bit_cast<u32>(inputs[i]);
-        EXPECT_EQ(bits.read(0)[i], raw);
-        EXPECT_EQ(joined.read(0)[i], (u64{raw + 1} << 32) | raw);
+        ((out[i] = cast<To>(in[i])), ...);
+    });
+    std::tuple<Buffer<To>...> out{Buffer<To>(from.size())...};
+    std::apply(
+        [&](auto&... to) {
+            run.over(from.size())(as_buffer(from), to...);
+            (expect_converted(to, from), ...);
+        },
+        out);
+}
+
+VOLLEY_DEVICE_TEST(Conversion, BetweenAllScalars) {
+    each_type<ALL_SCALARS>([]<class From>() { check_casts<From, ALL_SCALARS>(); });
+}
+
+// Folded on the host, before any device sees them.
+template <class From, class... To>
+void check_constants() {
+    const auto from = testing::edge_values<From>();
+    auto run = kernel("cast", [from](Buff<To>... out) {
+        u32 i = 0;
+        for (const From v : from) {
+            ((out[i] = cast<To>(Value<From>(v))), ...);
+            ++i;
+        }
+    });
+    std::tuple<Buffer<To>...> out{Buffer<To>(from.size())...};
+    std::apply(
+        [&](auto&... to) {
+            run.over(1)(to...);
+            (expect_converted(to, from), ...);
+        },
+        out);
+}
+
+VOLLEY_DEVICE_TEST(Conversion, OfConstantsIsTheSame) {
+    each_type<ALL_SCALARS>([]<class From>() { check_constants<From, ALL_SCALARS>(); });
+}
+
+// One value for all lanes.
+template <class From, class... To>
+void check_uniform() {
+    auto run =
+        kernel("cast", [](Const<From> v, Buff<To>... out) { ((out[global_id().x] = cast<To>(v)), ...); });
+    for (const From v : testing::edge_values<From>()) {
+        std::tuple<Buffer<To>...> out{Buffer<To>(5)...};
+        std::apply(
+            [&](auto&... to) {
+                run.over(5)(v, to...);
+                (expect_converted(to, std::vector<From>(5, v)), ...);
+            },
+            out);
     }
-    expect_same(back.read(0), inputs);
+}
+
+VOLLEY_DEVICE_TEST(Conversion, OfUniformValuesIsTheSame) {
+    check_uniform<f32, i8, u8, i32, u32, i64, u64, f16>();
+    if (supports<f64>()) check_uniform<f64, u8, i32, u64, i64, f16, f32>();
+    check_uniform<i64, f16, f32, f64, u8, i32>();
+    check_uniform<u64, f16, f32, f64, i8>();
+}
+
+VOLLEY_DEVICE_TEST(Conversion, OfVectorsAndComplexNumbersConvertsParts) {
+    const std::vector<vec3> v = {{1.5f, -2.5f, 300.0f}, {1e10f, -1e10f, NAN}, {0.0f, -0.0f, 0.99f}};
+    check_exact<ivec3>({{"cast<int>", [](const Value<vec3>& x) { return cast<i32>(x); },
+                         [](vec3 x) {
+                             return ivec3(model::convert<i32>(x.x), model::convert<i32>(x.y),
+                                          model::convert<i32>(x.z));
+                         }}},
+                       v);
+    check_exact<u8vec3>({{"cast<u8vec3>", [](const Value<vec3>& x) { return cast<u8vec3>(x); },
+                          [](vec3 x) {
+                              return u8vec3(model::convert<u8>(x.x), model::convert<u8>(x.y),
+                                            model::convert<u8>(x.z));
+                          }}},
+                        v);
+    check_exact<bvec3>({{"cast<bool>", [](const Value<vec3>& x) { return cast<bool>(x); },
+                         [](vec3 x) { return bvec3(x.x != 0, x.y != 0, x.z != 0); }}},
+                       v);
+    const std::vector<c64> z = {{1.1f, -2.2f}, {1e30f, 0.5f}};
+    check_exact<c128>({{"to wider parts", [](const Value<c64>& x) { return cast<c128>(x); },
+                        [](c64 x) { return c128(x); }}},
+                      z);
+    const std::vector<i32> n = {3, -4, 16777217};
+    check_exact<c64>({{"from real", [](const Value<i32>& x) { return cast<c64>(x); },
+                       [](i32 x) { return c64(static_cast<float>(x), 0); }}},
+                     n);
+    const std::vector<mat2x3> m = {{{{1.1f, 2.2f, 3.3f}, {4.4f, 1e-40f, 6.6f}}}};
+    check_exact<dmat2x3>({{"of matrices", [](const Value<mat2x3>& x) { return cast<f64>(x); },
+                           [](mat2x3 x) {
+                               dmat2x3 y;
+                               for (int c = 0; c < 2; ++c) y[c] = dvec3(x[c]);
+                               return y;
+                           }}},
+                         m);
+}
+
+template <class To, class From>
+void check_bits(u64 seed) {
+    static_assert(sizeof(To) == sizeof(From));
+    testing::Random random(seed);
+    std::vector<std::array<std::byte, sizeof(From)>> bytes(500);
+    for (auto& element : bytes) {
+        for (std::byte& b : element) b = static_cast<std::byte>(random.bits());
+    }
+    Buffer<From> in(bytes.size());
+    in.write_bytes(std::as_bytes(std::span(bytes)));
+    Buffer<To> out(bytes.size());
+    kernel("bits", [](Buff<const From> x, Buff<To> y) { y[global_id().x] = bit_cast<To>(x[global_id().x]); })(
+        in, out);
+    std::vector<std::array<std::byte, sizeof(From)>> got(bytes.size());
+    out.read_bytes(std::as_writable_bytes(std::span(got)), 0);
+    EXPECT_TRUE(got == bytes) << dtype_of<From>().name() << " to " << dtype_of<To>().name();
+}
+
+VOLLEY_DEVICE_TEST(Conversion, BitCastsKeepEveryBitOfNanToo) {
+    check_bits<u8, i8>(41);
+    check_bits<f16, u16>(42);
+    check_bits<i16, f16>(43);
+    check_bits<f32, u32>(44);
+    check_bits<i32, f32>(45);
+    check_bits<f64, u64>(46);
+    check_bits<i64, f64>(47);
+    check_bits<u8vec4, u32>(48);
+    check_bits<f32, hvec2>(49);
+    check_bits<u64, vec2>(50);
+    check_bits<c64, f64>(51);
+    check_bits<uvec3, vec3>(52);
+    check_bits<u16vec2, u8vec4>(53);
 }
 
 }  // namespace
-}  // namespace volley::testing
+}  // namespace volley

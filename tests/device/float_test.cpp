@@ -1,131 +1,261 @@
-// The operators and exact functions of floats, for every float type and on edge values, against the host.
-#include "device/operations.hpp"
+// Operators on f16, f32 and f64: correctly rounded, with NaN, infinities, signed zeros and subnormals.
+#include "support/device_fixture.hpp"
+#include "support/device_map.hpp"
+#include "support/edge_values.hpp"
+#include "support/host_model.hpp"
 
-namespace volley::testing {
+namespace volley {
 namespace {
 
-// f16 computes in f32 and rounds.
+namespace model = testing::model;
+using testing::check_cases;
+using testing::check_exact;
+using testing::expect_same;
+using testing::sample_pairs;
+using testing::samples;
+using testing::show;
+
+#define ALL_FLOATS f16, f32, f64
+
 template <class T>
-using Compute = std::conditional_t<std::is_same_v<T, half>, float, T>;
-template <class T>
-Compute<T> up(T x) {
-    return static_cast<Compute<T>>(x);
+[[nodiscard]] double wide(T v) {
+    return static_cast<double>(v);
 }
 
 template <class T>
-std::vector<Binary<T>> float_operators() {
+T host_fma(T a, T b, T c) {
+    if constexpr (std::is_same_v<T, half>)
+        return half(std::fma(float(a), float(b), float(c)));
+    else
+        return std::fma(a, b, c);
+}
+template <class T>
+T host_sqrt(T a) {
+    if constexpr (std::is_same_v<T, half>)
+        return half(std::sqrt(float(a)));
+    else
+        return std::sqrt(a);
+}
+
+template <class T>
+void check_arithmetic() {
     using V = const Value<T>&;
-    return {
-        {"+", [](V x, V y) { return x + y; }, [](T x, T y) { return T(up(x) + up(y)); }},
-        {"-", [](V x, V y) { return x - y; }, [](T x, T y) { return T(up(x) - up(y)); }},
-        {"*", [](V x, V y) { return x * y; }, [](T x, T y) { return T(up(x) * up(y)); }},
-        {"/", [](V x, V y) { return x / y; }, [](T x, T y) { return T(up(x) / up(y)); }},
-        {"fmod", [](V x, V y) { return fmod(x, y); }, [](T x, T y) { return T(std::fmod(up(x), up(y))); }},
-        {"fma", [](V x, V y) { return fma(x, y, x); },
-         [](T x, T y) { return T(std::fma(up(x), up(y), up(x))); }},
-        {"x + 0.5", [](V x, V) { return x + 0.5; }, [](T x, T) { return T(up(x) + Compute<T>(0.5)); }},
-        {"1 / x", [](V x, V) { return 1 / x; }, [](T x, T) { return T(1 / up(x)); }},
-        {"x / 3", [](V x, V) { return x / 3; }, [](T x, T) { return T(up(x) / 3); }},
-        {"x / 4", [](V x, V) { return x / 4; }, [](T x, T) { return T(up(x) / 4); }},
-        {"x - x", [](V x, V) { return x - x; }, [](T x, T) { return T(up(x) - up(x)); }},
-        {"x * 0", [](V x, V) { return x * 0; }, [](T x, T) { return T(up(x) * 0); }},
-        {"x + 0", [](V x, V) { return x + 0; }, [](T x, T) { return T(up(x) + 0); }},
-        {"select", [](V x, V y) { return select(x < y, x, y); },
-         [](T x, T y) { return up(x) < up(y) ? x : y; }},
-        // Adding zero makes one zero of both: min(0, -0) may be either.
-        {"min", [](V x, V y) { return min(x, y) + 0; },
-         [](T x, T y) { return T(std::fmin(up(x), up(y)) + 0); }},
-        {"max", [](V x, V y) { return max(x, y) + 0; },
-         [](T x, T y) { return T(std::fmax(up(x), up(y)) + 0); }},
-    };
+    const auto [a, b] = sample_pairs<T>(3000, 21);
+    check_exact<T>({{"a + b", [](V x, V y) { return x + y; }, model::add<T>},
+                    {"a - b", [](V x, V y) { return x - y; }, model::sub<T>},
+                    {"a * b", [](V x, V y) { return x * y; }, model::mul<T>},
+                    {"a / b", [](V x, V y) { return x / y; }, model::div<T>},
+                    {"fmod", [](V x, V y) { return fmod(x, y); }, model::rem<T>},
+                    {"-a", [](V x, V) { return -x; }, [](T x, T) { return model::neg(x); }},
+                    {"abs", [](V x, V) { return abs(x); }, [](T x, T) { return model::abs(x); }},
+                    {"sqrt", [](V x, V) { return sqrt(x); }, [](T x, T) { return host_sqrt(x); }},
+                    {"a + 0.5", [](V x, V) { return x + 0.5; }, [](T x, T) { return model::add(x, T(0.5)); }},
+                    {"a - a", [](V x, V) { return x - x; }, [](T x, T) { return model::sub(x, x); }},
+                    {"a * 0", [](V x, V) { return x * 0; }, [](T x, T) { return model::mul(x, T(0.0f)); }},
+                    {"a + 0", [](V x, V) { return x + 0; }, [](T x, T) { return model::add(x, T(0.0f)); }},
+                    {"a / 4", [](V x, V) { return x / 4; }, [](T x, T) { return model::div(x, T(4.0f)); }},
+                    {"2 / a", [](V x, V) { return 2 / x; }, [](T x, T) { return model::div(T(2.0f), x); }}},
+                   a, b);
+}
+
+VOLLEY_DEVICE_TEST(Float, ArithmeticIsCorrectlyRounded) {
+    each_type<ALL_FLOATS>([]<class T>() { check_arithmetic<T>(); });
 }
 
 template <class T>
-T sign_of(T x) {
-    return up(x) > 0 ? T(Compute<T>(1)) : up(x) < 0 ? T(Compute<T>(-1)) : T(up(x) + 0);
-}
-
-template <class T>
-std::vector<Unary<T>> float_functions() {
+void check_fma() {
     using V = const Value<T>&;
-    return {
-        {"-x", [](V x) { return -x; }, [](T x) { return -x; }},
-        {"abs", [](V x) { return abs(x); }, [](T x) { return T(std::fabs(up(x))); }},
-        {"sign", [](V x) { return sign(x) + 0; }, [](T x) { return sign_of(x); }},
-        {"floor", [](V x) { return floor(x); }, [](T x) { return T(std::floor(up(x))); }},
-        {"ceil", [](V x) { return ceil(x); }, [](T x) { return T(std::ceil(up(x))); }},
-        {"trunc", [](V x) { return trunc(x); }, [](T x) { return T(std::trunc(up(x))); }},
-        {"round", [](V x) { return round(x); }, [](T x) { return T(std::round(up(x))); }},
-        {"round_even", [](V x) { return round_even(x); }, [](T x) { return T(std::nearbyint(up(x))); }},
-        {"sqrt", [](V x) { return sqrt(x); }, [](T x) { return T(std::sqrt(up(x))); }},
-        {"fract", [](V x) { return fract(x); }, [](T x) { return T(up(x) - std::floor(up(x))); }},
-        {"clamp", [](V x) { return clamp(x, -1, 1) + 0; },
-         [](T x) { return T(std::fmin(std::fmax(up(x), Compute<T>(-1)), Compute<T>(1)) + 0); }},
-        {"step", [](V x) { return step(0.5, x); },
-         [](T x) { return T(Compute<T>(up(x) < Compute<T>(0.5) ? 0 : 1)); }},
-    };
+    const auto [a, b] = sample_pairs<T>(3000, 22);
+    auto c = samples<T>(a.size(), 23);
+    c.resize(a.size());
+    // Products that cancel show whether it rounds once.
+    for (std::size_t i = 0; i < c.size(); i += 3) c[i] = model::neg(model::mul(a[i], b[i]));
+    check_exact<T>({{"fma", [](V x, V y, V z) { return fma(x, y, z); }, host_fma<T>}}, a, b, c);
 }
 
+VOLLEY_DEVICE_TEST(Float, AProductAndASumOfOneExpressionAreContracted) {
+    const auto [a, b] = sample_pairs<f32>(1000, 29);
+    using V = const Value<f32>&;
+    // Products that have one use each.
+    check_exact<f32>(
+        {{"a * b + a", [](V x, V y) { return x * y + x; }, [](f32 x, f32 y) { return std::fma(x, y, x); }},
+         {"b * b - a", [](V x, V y) { return y * y - x; }, [](f32 x, f32 y) { return std::fma(y, y, -x); }},
+         {"b - a * a", [](V x, V y) { return y - x * x; }, [](f32 x, f32 y) { return std::fma(-x, x, y); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Float, FmaRoundsOnce) {
+    each_type<ALL_FLOATS>([]<class T>() { check_fma<T>(); });
+}
+
+// Of zeros of different sign either is right.
 template <class T>
-std::vector<Binary<T, bool>> comparisons() {
+void check_min_max() {
     using V = const Value<T>&;
-    return {
-        {"==", [](V x, V y) { return x == y; }, [](T x, T y) { return up(x) == up(y); }},
-        {"!=", [](V x, V y) { return x != y; }, [](T x, T y) { return up(x) != up(y); }},
-        {"<", [](V x, V y) { return x < y; }, [](T x, T y) { return up(x) < up(y); }},
-        {"<=", [](V x, V y) { return x <= y; }, [](T x, T y) { return up(x) <= up(y); }},
-        {">", [](V x, V y) { return x > y; }, [](T x, T y) { return up(x) > up(y); }},
-        {">=", [](V x, V y) { return x >= y; }, [](T x, T y) { return up(x) >= up(y); }},
-        {"!(x < y)", [](V x, V y) { return !(x < y); }, [](T x, T y) { return !(up(x) < up(y)); }},
-        {"isnan", [](V x, V) { return isnan(x); }, [](T x, T) { return std::isnan(up(x)); }},
-        {"isinf", [](V x, V) { return isinf(x); }, [](T x, T) { return std::isinf(up(x)); }},
-        {"isfinite", [](V x, V) { return isfinite(x); }, [](T x, T) { return std::isfinite(up(x)); }},
+    const auto [a, b] = sample_pairs<T>(1000, 24);
+    const auto fits = [](T got, T want, T, T) {
+        return testing::same(got, want) || (wide(got) == 0 && wide(want) == 0);
     };
+    check_cases<T>(
+        fits,
+        {{"min", [](V x, V y) { return min(x, y); }, model::min<T>},
+         {"max", [](V x, V y) { return max(x, y); }, model::max<T>},
+         {"sign", [](V x, V) { return sign(x); }, [](T x, T) { return model::sign(x); }},
+         {"clamp", [](V x, V) { return clamp(x, -1, 2.5); },
+          [](T x, T) { return model::min(model::max(x, T(-1.0f)), T(2.5f)); }},
+         {"step", [](V x, V y) { return step(x, y); }, [](T x, T y) { return y < x ? T(0.0f) : T(1.0f); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Float, MinAndMaxPreferNumbersToNan) {
+    each_type<ALL_FLOATS>([]<class T>() { check_min_max<T>(); });
 }
 
 template <class T>
-void check_floats() {
-    const auto pairs = edge_pairs<T>();
-    check_binary(pairs.first, pairs.second, float_operators<T>());
-    check_unary(edge_values<T>(), float_functions<T>());
-    check_binary(pairs.first, pairs.second, comparisons<T>());
+void check_comparisons() {
+    using V = const Value<T>&;
+    const auto [a, b] = sample_pairs<T>(500, 25);
+    check_exact<bool>(
+        {{"a == b", [](V x, V y) { return x == y; }, [](T x, T y) { return x == y; }},
+         {"a != b", [](V x, V y) { return x != y; }, [](T x, T y) { return x != y; }},
+         {"a < b", [](V x, V y) { return x < y; }, [](T x, T y) { return x < y; }},
+         {"a <= b", [](V x, V y) { return x <= y; }, [](T x, T y) { return x <= y; }},
+         {"a > b", [](V x, V y) { return x > y; }, [](T x, T y) { return x > y; }},
+         {"a >= b", [](V x, V y) { return x >= y; }, [](T x, T y) { return x >= y; }},
+         {"!(a < b)", [](V x, V y) { return !(x < y); }, [](T x, T y) { return !(x < y); }},
+         {"isnan", [](V x, V) { return isnan(x); }, [](T x, T) { return std::isnan(wide(x)); }},
+         {"isinf", [](V x, V) { return isinf(x); }, [](T x, T) { return std::isinf(wide(x)); }},
+         {"isfinite", [](V x, V) { return isfinite(x); }, [](T x, T) { return std::isfinite(wide(x)); }}},
+        a, b);
 }
 
-VOLLEY_DEVICE_TEST(Float, F16OperationsAgreeWithTheHost) { check_floats<half>(); }
-VOLLEY_DEVICE_TEST(Float, F32OperationsAgreeWithTheHost) { check_floats<float>(); }
-VOLLEY_DEVICE_TEST(Float, F64OperationsAgreeWithTheHost) { check_floats<double>(); }
-
-VOLLEY_DEVICE_TEST(Float, MultiplyAndAddOfOneExpressionIsContracted) {
-    // 1 + 2^-12 squared is 1 + 2^-11 + 2^-24: the last term is lost unless the product is not rounded.
-    const float x = 1.0f + 0x1p-12f;
-    Buffer<float> data = as_buffer({x});
-    kernel("contracted", [](Buff<float> d) { d[0] = d[0] * d[0] - (1.0f + 0x1p-11f); }).over(1)(data);
-    EXPECT_EQ(data.read(0)[0], 0x1p-24f);
+VOLLEY_DEVICE_TEST(Float, ComparisonsWithNanAreFalse) {
+    each_type<ALL_FLOATS>([]<class T>() { check_comparisons<T>(); });
 }
 
-VOLLEY_DEVICE_TEST(Float, SubnormalsAreKept) {
-    if (!this_device().keeps_subnormals) GTEST_SKIP() << "this device flushes them";
-    Buffer<float> data = as_buffer({0x1p-140f, 0x1p-126f});
-    kernel("halve", [](Buff<float> d) {
+template <class T>
+void check_rounding() {
+    using V = const Value<T>&;
+    auto a = samples<T>(2000, 26);
+    for (int k = -40; k <= 40; ++k) a.push_back(static_cast<T>(k * 0.5));
+    check_exact<T>(
+        {{"floor", [](V x) { return floor(x); }, [](T x) { return static_cast<T>(std::floor(wide(x))); }},
+         {"ceil", [](V x) { return ceil(x); }, [](T x) { return static_cast<T>(std::ceil(wide(x))); }},
+         {"trunc", [](V x) { return trunc(x); }, [](T x) { return static_cast<T>(std::trunc(wide(x))); }},
+         {"round", [](V x) { return round(x); }, [](T x) { return static_cast<T>(std::round(wide(x))); }},
+         {"round_even", [](V x) { return round_even(x); },
+          [](T x) { return static_cast<T>(std::nearbyint(wide(x))); }},
+         {"modf's whole", [](V x) { return modf(x).whole; },
+          [](T x) { return static_cast<T>(std::trunc(wide(x))); }},
+         {"modf's fraction", [](V x) { return modf(x).fraction; },
+          [](T x) {
+              double whole;
+              return static_cast<T>(std::modf(wide(x), &whole));
+          }}},
+        a);
+}
+
+VOLLEY_DEVICE_TEST(Float, RoundingGoesTheWayOfItsName) {
+    each_type<ALL_FLOATS>([]<class T>() { check_rounding<T>(); });
+}
+
+template <class T>
+void check_select() {
+    using V = const Value<T>&;
+    auto [a, b] = sample_pairs<T>(100, 27);
+    // Payloads of NaN survive: by bits, not as values.
+    using Bits = std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>;
+    const auto payload =
+        std::bit_cast<T>(static_cast<Bits>(testing::bits_of(std::numeric_limits<T>::quiet_NaN()) | 5u));
+    a.push_back(payload);
+    b.push_back(static_cast<T>(1.0f));
+    check_exact<Bits>(
+        {{"select", [](V x, V y) { return bit_cast<Bits>(select(x < y, x, y)); },
+          [](T x, T y) { return static_cast<Bits>(testing::bits_of(x < y ? x : y)); }},
+         {"-x", [](V x, V) { return bit_cast<Bits>(-x); },
+          [](T x, T) { return static_cast<Bits>(testing::bits_of(x) ^ (Bits{1} << (8 * sizeof(T) - 1))); }},
+         {"abs", [](V x, V) { return bit_cast<Bits>(abs(x)); },
+          [](T x, T) { return static_cast<Bits>(testing::bits_of(x) & ~(Bits{1} << (8 * sizeof(T) - 1))); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Float, SelectAndSignChangesKeepTheBitsOfNan) {
+    each_type<ALL_FLOATS>([]<class T>() { check_select<T>(); });
+}
+
+// The same with operands that are constants, folded before any device sees them, and uniform.
+template <class T>
+void check_constants() {
+    const std::vector<T> constants = testing::edge_values<T>();
+    const auto count = constants.size();
+    auto run = kernel("folded", [constants](Buff<T> folded, Buff<T> uniform, Const<T> x, Const<u32> which) {
+        u32 k = 0;
+        for (const T c : constants) {
+            $if (which == k / 7u) {
+                for (const T d : {T(3.0f), constants.back(), constants[20], T(-0.0f)})
+                    folded[k++] = Value<T>(c) / d;
+                folded[k++] = fma(Value<T>(c), c, c);
+                folded[k++] = sqrt(Value<T>(c));
+                folded[k] = min(Value<T>(c), T(0.25f));
+                k -= 6;
+                for (const T d : {T(3.0f), constants.back(), constants[20], T(-0.0f)}) uniform[k++] = x / d;
+                uniform[k++] = fma(x, x, x);
+                uniform[k++] = sqrt(x);
+                uniform[k] = min(x, T(0.25f));
+            }
+            k = k / 7 * 7 + 7;
+        }
+    });
+    Buffer<T> folded(7 * count);
+    Buffer<T> uniform(7 * count);
+    folded.fill(T(0.0f));
+    uniform.fill(T(0.0f));
+    for (std::size_t k = 0; k < count; ++k) run.over(1)(folded, uniform, constants[k], static_cast<u32>(k));
+    std::vector<T> want;
+    for (const T c : constants) {
+        for (const T d : {T(3.0f), constants.back(), constants[20], T(-0.0f)})
+            want.push_back(model::div(c, d));
+        want.push_back(host_fma(c, c, c));
+        want.push_back(host_sqrt(c));
+        want.push_back(model::min(c, T(0.25f)));
+    }
+    expect_same(uniform.read(0), want, "uniform values");
+    expect_same(folded.read(0), want, "constants");
+}
+
+VOLLEY_DEVICE_TEST(Float, ConstantsAndUniformValuesMeanTheSame) {
+    each_type<f32, f64>([]<class T>() { check_constants<T>(); });
+}
+
+template <class T>
+void check_compound() {
+    const auto [a, b] = sample_pairs<T>(200, 28);
+    const auto n = static_cast<u32>(a.size());
+    auto run = kernel("compound", [](Buff<const T> x, Buff<const T> y, Buff<T> out, Const<u32> count) {
         const auto i = global_id().x;
-        d[i] = d[i] * 0.5f;
-    })(data);
-    EXPECT_EQ(data.read(0), (std::vector<float>{0x1p-141f, 0x1p-127f}));
+        Var<T> v = x[i];
+        v += y[i];
+        out[i] = v;
+        out[i + count] = x[i];
+        out[i + count] -= y[i];
+        out[i + count * 2u] = x[i];
+        out[i + count * 2u] *= y[i];
+        out[i + count * 3u] = x[i];
+        out[i + count * 3u] /= y[i];
+    });
+    Buffer<T> out(4 * n);
+    run.over(n)(as_buffer(a), as_buffer(b), out, n);
+    std::vector<T> want;
+    for (std::size_t i = 0; i < n; ++i) want.push_back(model::add(a[i], b[i]));
+    for (std::size_t i = 0; i < n; ++i) want.push_back(model::sub(a[i], b[i]));
+    for (std::size_t i = 0; i < n; ++i) want.push_back(model::mul(a[i], b[i]));
+    for (std::size_t i = 0; i < n; ++i) want.push_back(model::div(a[i], b[i]));
+    expect_same(out.read(0), want);
 }
 
-VOLLEY_DEVICE_TEST(Float, ModfSplitsWithTheSignOfItsArgument) {
-    const std::vector<float> inputs = {2.75f, -2.75f, 0.5f, -0.0f, 3.0f};
-    Buffer<float> in = as_buffer(inputs);
-    Buffer<float> whole(5), fraction(5);
-    kernel("modf", [](Buff<const float> x, Buff<float> w, Buff<float> f) {
-        const auto i = global_id().x;
-        const auto parts = modf(x[i]);
-        w[i] = parts.whole;
-        f[i] = parts.fraction;
-    })(in, whole, fraction);
-    EXPECT_EQ(whole.read(0), (std::vector<float>{2, -2, 0, 0, 3}));
-    EXPECT_EQ(fraction.read(0), (std::vector<float>{0.75f, -0.75f, 0.5f, 0, 0}));
+VOLLEY_DEVICE_TEST(Float, CompoundAssignmentChangesVariablesAndElements) {
+    each_type<ALL_FLOATS>([]<class T>() { check_compound<T>(); });
 }
 
 }  // namespace
-}  // namespace volley::testing
+}  // namespace volley

@@ -1,6 +1,6 @@
 // Structs in the host's layout: holes, odd alignments, members of every kind, nesting, arrays, and partial
 // updates.
-#include "support/device_test.hpp"
+#include "support/device_fixture.hpp"
 
 #include <volley/volley.hpp>
 

@@ -1,6 +1,6 @@
 // Subgroup operations at the width of every device: folds, scans, exchanges and votes, with all lanes and
 // with some.
-#include "support/device_test.hpp"
+#include "support/device_fixture.hpp"
 
 #include <volley/volley.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr u32 local = 48;  // whole subgroups at widths up to 16
 constexpr u32 groups = 2;
 
-u32 width() { return this_device().subgroup_size; }
+u32 width() { return current_context().devices()[0].subgroup_size; }
 
 template <class T>
 T input(u32 i) {

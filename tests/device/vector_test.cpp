@@ -1,220 +1,265 @@
-// Vectors, matrices and complex numbers: operators, functions, components and swizzles.
-#include "support/compare.hpp"
-#include "support/device_test.hpp"
+// Vectors of 2 to 4 components of every type: operators, mixtures with scalars, swizzles, construction,
+// parts, geometry.
+#include "support/device_fixture.hpp"
+#include "support/device_map.hpp"
+#include "support/edge_values.hpp"
+#include "support/host_model.hpp"
 
-#include <volley/volley.hpp>
-
-#include <complex>
-
-namespace volley::testing {
+namespace volley {
 namespace {
 
-constexpr u32 count = 21;
+namespace model = testing::model;
+using testing::check_exact;
+using testing::check_within;
 
 template <class T, int N>
-std::vector<vec<T, N>> inputs(int shift) {
-    std::vector<vec<T, N>> values(count);
-    for (u32 i = 0; i < count; ++i) {
-        for (int c = 0; c < N; ++c) {
-            values[i][c] = T(static_cast<float>((static_cast<int>(i) * (c + 2) + shift) % 13 -
-                                                (std::is_unsigned_v<T> ? 0 : 6)));
+std::vector<vec<T, N>> vectors(std::size_t count, u64 seed, bool moderate = false) {
+    testing::Random random(testing::seed_or(seed));
+    std::vector<vec<T, N>> result(count);
+    for (auto& v : result) {
+        for (int k = 0; k < N; ++k) {
+            v[k] = moderate ? testing::moderate_value<T>(random) : testing::random_value<T>(random);
         }
     }
-    return values;
+    return result;
 }
 
-// Componentwise operators, with vectors, scalars and host numbers beside them.
+template <class T, int N, class F>
+vec<T, N> each(vec<T, N> a, vec<T, N> b, F f) {
+    vec<T, N> result;
+    for (int k = 0; k < N; ++k) result[k] = f(a[k], b[k]);
+    return result;
+}
+
 template <class T, int N>
-void check_vector() {
-    using V = vec<T, N>;
-    const auto first = inputs<T, N>(1);
-    const auto second = inputs<T, N>(5);
-    Buffer<V> a = as_buffer(first), b = as_buffer(second);
-    Buffer<V> out(count * 7);
-    kernel("vectors", [](Buff<const V> x, Buff<const V> y, Buff<V> result) {
+void check_operators() {
+    using X = vec<T, N>;
+    using V = const Value<X>&;
+    SCOPED_TRACE(dtype_of<X>().name());
+    const auto a = vectors<T, N>(70, 81);
+    const auto b = vectors<T, N>(70, 82);
+    check_exact<X>(
+        {{"a + b", [](V x, V y) { return x + y; }, [](X x, X y) { return each(x, y, model::add<T>); }},
+         {"a - b", [](V x, V y) { return x - y; }, [](X x, X y) { return each(x, y, model::sub<T>); }},
+         {"a * b", [](V x, V y) { return x * y; }, [](X x, X y) { return each(x, y, model::mul<T>); }},
+         {"a / b", [](V x, V y) { return x / y; }, [](X x, X y) { return each(x, y, model::div<T>); }},
+         {"-a", [](V x, V) { return -x; },
+          [](X x, X) { return each(x, x, [](T p, T) { return model::neg(p); }); }},
+         {"a.y * b", [](V x, V y) { return x.y * y; },
+          [](X x, X y) { return each(X(x.y), y, model::mul<T>); }},
+         {"a - 3", [](V x, V) { return x - 3; }, [](X x, X) { return each(x, X(T(3)), model::sub<T>); }},
+         {"2 + b", [](V, V y) { return 2 + y; }, [](X, X y) { return each(X(T(2)), y, model::add<T>); }},
+         {"select", [](V x, V y) { return select(x < y, x, y); },
+          [](X x, X y) { return each(x, y, [](T p, T q) { return p < q ? p : q; }); }}},
+        a, b);
+}
+
+template <class T>
+void check_all_sizes() {
+    check_operators<T, 2>();
+    check_operators<T, 3>();
+    check_operators<T, 4>();
+}
+
+VOLLEY_DEVICE_TEST(Vector, OperatorsWorkByComponent) {
+    each_type<i8, u16, i32, u64, f16, f32, f64>([]<class T>() { check_all_sizes<T>(); });
+}
+
+template <class T>
+void check_bits_of_vectors() {
+    using X = vec<T, 3>;
+    using V = const Value<X>&;
+    const auto a = vectors<T, 3>(70, 83);
+    const auto b = vectors<T, 3>(70, 84);
+    const auto bits = [](V x, V y) { return ((x & y) | (x ^ ~y)) >> 1; };
+    check_exact<X>(
+        {{"bits", bits,
+          [](X x, X y) {
+              return each(x, y, [](T p, T q) {
+                  return model::shr(static_cast<T>((p & q) | (p ^ static_cast<T>(~q))), T(1));
+              });
+          }},
+         {"a % b << c", [](V x, V y) { return (x % y) << x; },
+          [](X x, X y) { return each(x, y, [](T p, T q) { return model::shl(model::rem(p, q), p); }); }},
+         {"popcount", [](V x, V) { return popcount(x); },
+          [](X x, X) { return each(x, x, [](T p, T) { return model::popcount(p); }); }},
+         {"clz", [](V x, V) { return clz(x); },
+          [](X x, X) { return each(x, x, [](T p, T) { return model::clz(p); }); }},
+         {"max", [](V x, V y) { return max(x, y); }, [](X x, X y) { return each(x, y, model::max<T>); }},
+         {"abs", [](V x, V) { return abs(x); },
+          [](X x, X) { return each(x, x, [](T p, T) { return model::abs(p); }); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Vector, IntegerOperatorsWorkByComponent) {
+    each_type<i8, u8, i32, u32, u64>([]<class T>() { check_bits_of_vectors<T>(); });
+}
+
+VOLLEY_DEVICE_TEST(Vector, ComparisonsGiveVectorsOfBool) {
+    using V = const Value<vec3>&;
+    auto a = vectors<float, 3>(100, 85, true);
+    auto b = vectors<float, 3>(100, 86, true);
+    a[3].x = b[3].x;
+    b[4].z = NAN;
+    check_exact<bvec3>(
+        {{"a < b", [](V x, V y) { return x < y; },
+          [](vec3 x, vec3 y) { return bvec3(x.x < y.x, x.y < y.y, x.z < y.z); }},
+         {"a >= b", [](V x, V y) { return x >= y; },
+          [](vec3 x, vec3 y) { return bvec3(x.x >= y.x, x.y >= y.y, x.z >= y.z); }},
+         {"a == b", [](V x, V y) { return x == y; },
+          [](vec3 x, vec3 y) { return bvec3(x.x == y.x, x.y == y.y, x.z == y.z); }},
+         {"a != b", [](V x, V y) { return x != y; },
+          [](vec3 x, vec3 y) { return bvec3(x.x != y.x, x.y != y.y, x.z != y.z); }},
+         {"!(a > 1) && b < 2", [](V x, V y) { return !(x > 1) && (y < 2); },
+          [](vec3 x, vec3 y) {
+              return bvec3(!(x.x > 1) && y.x < 2, !(x.y > 1) && y.y < 2, !(x.z > 1) && y.z < 2);
+          }},
+         {"isnan", [](V, V y) { return isnan(y); },
+          [](vec3, vec3 y) { return bvec3(std::isnan(y.x), std::isnan(y.y), std::isnan(y.z)); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Vector, SwizzlesAndConstructionPickComponents) {
+    using V = const Value<ivec4>&;
+    const auto a = vectors<i32, 4>(50, 87);
+    check_exact<ivec4>(
+        {{"wzyx", [](V x) { return x.wzyx(); }, [](ivec4 x) { return ivec4(x.w, x.z, x.y, x.x); }},
+         {"xy, wx", [](V x) { return make_vec(x.xy(), x.wx()); },
+          [](ivec4 x) { return ivec4(x.x, x.y, x.w, x.x); }},
+         {"swizzle", [](V x) { return swizzle<3, 3, 0, 1>(x); },
+          [](ivec4 x) { return ivec4(x.w, x.w, x.x, x.y); }},
+         {"zyx and a number", [](V x) { return make<ivec4>(x.zyx(), 7); },
+          [](ivec4 x) { return ivec4(x.z, x.y, x.x, 7); }},
+         {"by index", [](V x) { return make_vec(x[3], x[0], x[1u], x[2]); },
+          [](ivec4 x) { return ivec4(x.w, x.x, x.y, x.z); }},
+         {"by a value",
+          [](V x) {
+              const auto k = cast<u32>(x.x) % 4u;
+              return make_vec(x[k], x[(k + 1u) % 4u], x[(k + 2u) % 4u], x[(k + 3u) % 4u]);
+          },
+          [](ivec4 x) {
+              const int k = static_cast<int>(static_cast<u32>(x.x) % 4u);
+              return ivec4(x[k], x[(k + 1) % 4], x[(k + 2) % 4], x[(k + 3) % 4]);
+          }}},
+        a);
+}
+
+VOLLEY_DEVICE_TEST(Vector, ComponentsOfVariablesAndElementsAreAssigned) {
+    auto data = vectors<i32, 3>(77, 88);
+    const auto before = data;
+    Buffer<ivec3> buffer = as_buffer(data);
+    kernel("parts", [](Buff<ivec3> d) {
         const auto i = global_id().x;
-        const Value<V> p = x[i], q = y[i];
-        result[i] = p + q;
-        result[i + count] = p - q;
-        result[i + 2 * count] = p * q;
-        result[i + 3 * count] = p * p[0] + 1;
-        result[i + 4 * count] = min(p, q) + max(p, q);
-        result[i + 5 * count] = select(p < q, p, q);
-        Var<V> w = p;
-        w[i % N] = q[(i + 1) % N];
-        result[i + 6 * count] = w;
-    }).over(count)(a, b, out);
-    const auto all = out.read(0);
-    for (u32 i = 0; i < count; ++i) {
-        const V p = first[i], q = second[i];
-        SCOPED_TRACE(dtype_of<V>().name() + ", invocation " + std::to_string(i));
-        V scaled, sum, chosen, changed = p;
-        for (int c = 0; c < N; ++c) {
-            scaled[c] = T(p[c] * p[0] + T(1));
-            sum[c] = T(p[c] + q[c]);
-            chosen[c] = p[c] < q[c] ? p[c] : q[c];
+        Var<ivec3> v = d[i];
+        v.x += 5;
+        v[1] = v.x;
+        v[cast<u32>(v.z) % 3u] ^= 1;
+        $if (i % 2u == 0u) {
+            v.z = 9;
         }
-        changed[static_cast<int>(i) % N] = q[static_cast<int>(i + 1) % N];
-        ASSERT_EQ(all[i], p + q);
-        ASSERT_EQ(all[i + count], p - q);
-        ASSERT_EQ(all[i + 2 * count], p * q);
-        ASSERT_EQ(all[i + 3 * count], scaled);
-        ASSERT_EQ(all[i + 4 * count], sum);
-        ASSERT_EQ(all[i + 5 * count], chosen);
-        ASSERT_EQ(all[i + 6 * count], changed);
+        d[i].y = v.y;
+        d[i].z -= v.z;
+        d[i][0] = v.x;
+    })(buffer);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        ivec3 v = before[i];
+        v.x = model::add(v.x, 5);
+        v.y = v.x;
+        v[static_cast<int>(static_cast<u32>(v.z) % 3u)] ^= 1;
+        if (i % 2 == 0) v.z = 9;
+        data[i] = ivec3(v.x, v.y, model::sub(before[i].z, v.z));
     }
+    testing::expect_same(buffer.read(0), data);
 }
 
-VOLLEY_DEVICE_TEST(Vector, OperatorsAreComponentwise) {
-    check_vector<float, 2>();
-    check_vector<float, 3>();
-    check_vector<float, 4>();
-    check_vector<i32, 3>();
-    check_vector<u8, 4>();
-    check_vector<i64, 2>();
-    check_vector<half, 3>();
-    check_vector<double, 4>();
-    check_vector<i16, 3>();
+template <class T>
+void check_geometry() {
+    using X = vec<T, 3>;
+    using V = const Value<X>&;
+    const auto a = vectors<T, 3>(500, 89, true);
+    const auto b = vectors<T, 3>(500, 90, true);
+    const auto near = [](auto got, auto want, X, X) {
+        double worst = 0;
+        const auto difference = want - got;
+        testing::each_component(difference, [&](auto d) { worst = std::max(worst, std::fabs(double(d))); });
+        return worst <= 600 * double(std::numeric_limits<T>::epsilon());
+    };
+    testing::check_cases<T>(
+        near,
+        {{"dot", [](V x, V y) { return dot(x, y); },
+          [](X x, X y) {
+              return static_cast<T>(double(x.x) * double(y.x) + double(x.y) * double(y.y) +
+                                    double(x.z) * double(y.z));
+          }},
+         {"length", [](V x, V) { return length(x); },
+          [](X x, X) { return static_cast<T>(std::hypot(double(x.x), double(x.y), double(x.z))); }},
+         {"distance", [](V x, V y) { return distance(x, y); },
+          [](X x, X y) {
+              return static_cast<T>(std::hypot(double(x.x) - double(y.x), double(x.y) - double(y.y),
+                                               double(x.z) - double(y.z)));
+          }}},
+        a, b);
+    testing::check_cases<X>(
+        near,
+        {{"cross", [](V x, V y) { return cross(x, y); },
+          [](X x, X y) {
+              const dvec3 p(x);
+              const dvec3 q(y);
+              return X(dvec3(p.y * q.z - p.z * q.y, p.z * q.x - p.x * q.z, p.x * q.y - p.y * q.x));
+          }},
+         {"normalize", [](V x, V) { return normalize(x); },
+          [](X x, X) {
+              const dvec3 p(x);
+              return X(p / std::hypot(p.x, p.y, p.z));
+          }},
+         {"reflect", [](V x, V y) { return reflect(x, y * T(0.125f)); },
+          [](X x, X y) {
+              const dvec3 p(x);
+              const dvec3 n = dvec3(y) * 0.125;
+              return X(p - 2 * (n.x * p.x + n.y * p.y + n.z * p.z) * n);
+          }}},
+        a, b);
 }
 
-VOLLEY_DEVICE_TEST(Vector, SwizzlesAndConstruction) {
-    Buffer<vec4> data = as_buffer({vec4(1, 2, 3, 4)});
-    Buffer<vec4> out(4);
-    kernel("swizzles", [](Buff<const vec4> d, Buff<vec4> result) {
-        const auto v = d[0];
-        result[0] = v.wzyx();
-        result[1] = make_vec(v.xy(), v.zz());
-        result[2] = make_vec(v.zyx(), 9.0f);
-        result[3] = make<vec4>(v.w, v.yz(), v.x * 10.0f);
-    }).over(1)(data, out);
-    const std::vector<vec4> expected = {{4, 3, 2, 1}, {1, 2, 3, 3}, {3, 2, 1, 9}, {4, 2, 3, 10}};
-    expect_same(out.read(0), expected);
+VOLLEY_DEVICE_TEST(Vector, Geometry) {
+    each_type<f16, f32, f64>([]<class T>() { check_geometry<T>(); });
 }
 
-VOLLEY_DEVICE_TEST(Vector, GeometricFunctions) {
-    Buffer<vec3> a = as_buffer({vec3(1, 2, 2)}), b = as_buffer({vec3(3, 0, -4)});
-    Buffer<float> out(4);
-    Buffer<vec3> vectors(2);
-    kernel("geometry", [](Buff<const vec3> x, Buff<const vec3> y, Buff<float> s, Buff<vec3> v) {
-        s[0] = dot(x[0], y[0]);
-        s[1] = length(x[0]);
-        s[2] = distance(x[0], y[0]);
-        s[3] = length(normalize(y[0]));
-        v[0] = cross(x[0], y[0]);
-        v[1] = normalize(y[0]);
-    }).over(1)(a, b, out, vectors);
-    const auto s = out.read(0);
-    EXPECT_FLOAT_EQ(s[0], -5);
-    EXPECT_FLOAT_EQ(s[1], 3);
-    EXPECT_FLOAT_EQ(s[2], std::sqrt(4.0f + 4 + 36));
-    EXPECT_NEAR(s[3], 1, 1e-6f);
-    const auto v = vectors.read(0);
-    EXPECT_EQ(v[0], vec3(-8, 10, -6));
-    EXPECT_NEAR(v[1].x, 0.6f, 1e-6f);
-    EXPECT_NEAR(v[1].z, -0.8f, 1e-6f);
+VOLLEY_DEVICE_TEST(Vector, IntegerDotWraps) {
+    using V = const Value<ivec4>&;
+    const auto a = vectors<i32, 4>(100, 91);
+    const auto b = vectors<i32, 4>(100, 92);
+    check_exact<i32>({{"dot", [](V x, V y) { return dot(x, y); },
+                       [](ivec4 x, ivec4 y) {
+                           i32 sum = 0;
+                           for (int k = 0; k < 4; ++k) sum = model::add(sum, model::mul(x[k], y[k]));
+                           return sum;
+                       }}},
+                     a, b);
 }
 
-VOLLEY_DEVICE_TEST(Matrix, ProductsTransposesAndInverses) {
-    mat<float, 3, 2> a;  // 3 columns of 2 rows
-    mat<float, 2, 3> b;
-    for (int c = 0; c < 3; ++c) {
-        for (int r = 0; r < 2; ++r) {
-            a[c][r] = static_cast<float>(c * 2 + r + 1);
-            b[r][c] = static_cast<float>(c - r * 2);
-        }
-    }
-    Buffer<mat<float, 3, 2>> first = as_buffer({a});
-    Buffer<mat<float, 2, 3>> second = as_buffer({b});
-    Buffer<mat2> product(1), inverted(1);
-    Buffer<mat<float, 2, 3>> transposed(1);
-    Buffer<vec2> image(1);
-    Buffer<float> det(1);
-    kernel("matrices", [](Buff<const mat<float, 3, 2>> x, Buff<const mat<float, 2, 3>> y, Buff<mat2> p,
-                          Buff<mat2> q, Buff<mat<float, 2, 3>> t, Buff<vec2> v, Buff<float> d) {
-        const auto m = x[0] * y[0];
-        p[0] = m;
-        q[0] = inverse(m) * m;
-        t[0] = transpose(x[0]) + transpose(x[0]) * 2.0f;
-        v[0] = x[0] * vec3(1, 2, 3);
-        d[0] = determinant(m);
-    }).over(1)(first, second, product, inverted, transposed, image, det);
-    const mat2 m = a * b;
-    EXPECT_EQ(product.read(0)[0], m);
-    const mat2 identity = inverted.read(0)[0];
-    for (int c = 0; c < 2; ++c) {
-        for (int r = 0; r < 2; ++r) EXPECT_NEAR(identity[c][r], c == r ? 1 : 0, 1e-5f);
-    }
-    EXPECT_EQ(transposed.read(0)[0], transpose(a) * 3.0f);
-    EXPECT_EQ(image.read(0)[0], a * vec3(1, 2, 3));
-    EXPECT_FLOAT_EQ(det.read(0)[0], m[0][0] * m[1][1] - m[1][0] * m[0][1]);
-}
-
-template <class F>
-void check_complex(double tolerance) {
-    using C = std::complex<F>;
-    std::vector<C> first, second;
-    for (u32 i = 0; i < count; ++i) {
-        first.emplace_back(F(static_cast<float>(i) * 0.5f - 5), F(static_cast<float>(i % 5) - 2.25f));
-        second.emplace_back(F(static_cast<float>(i % 3) + 0.5f), F(static_cast<float>(i % 7) * 0.25f - 1));
-    }
-    Buffer<C> a = as_buffer(first), b = as_buffer(second);
-    constexpr u32 operations = 9;
-    Buffer<C> out(count * operations);
-    Buffer<F> reals(count * 2);
-    kernel("complex", [](Buff<const C> x, Buff<const C> y, Buff<C> z, Buff<F> r) {
-        const auto i = global_id().x;
-        const Value<C> p = x[i], q = y[i];
-        z[i] = p + q;
-        z[i + count] = p - q;
-        z[i + 2 * count] = p * q;
-        z[i + 3 * count] = p / q;
-        z[i + 4 * count] = conj(p) * 2 + real(q);
-        z[i + 5 * count] = exp(q);
-        z[i + 6 * count] = sqrt(p);
-        z[i + 7 * count] = log(q);
-        z[i + 8 * count] = polar(real(q), imag(q));
-        r[i] = abs(p);
-        r[i + count] = arg(p);
-    }).over(count)(a, b, out, reals);
-    const auto z = out.read(0);
-    const auto r = reals.read(0);
-    using D = std::complex<double>;
-    for (u32 i = 0; i < count; ++i) {
-        const D p(first[i].real(), first[i].imag()), q(second[i].real(), second[i].imag());
-        const D expected[operations] = {p + q,
-                                        p - q,
-                                        p * q,
-                                        p / q,
-                                        std::conj(p) * 2.0 + q.real(),
-                                        std::exp(q),
-                                        std::sqrt(p),
-                                        std::log(q),
-                                        q.real() * D(std::cos(q.imag()), std::sin(q.imag()))};
-        for (u32 k = 0; k < operations; ++k) {
-            const C got = z[i + k * count];
-            const D actual(got.real(), got.imag());
-            ASSERT_LE(std::abs(actual - expected[k]), tolerance * (1 + std::abs(expected[k])))
-                << i << ", operation " << k;
-        }
-        ASSERT_NEAR(r[i], std::abs(p), tolerance * (1 + std::abs(p)));
-        ASSERT_NEAR(r[i + count], std::arg(p), 4 * tolerance);
-    }
-}
-
-VOLLEY_DEVICE_TEST(Complex, ArithmeticAndFunctionsAgreeWithTheHost) {
-    check_complex<float>(1e-6);
-    check_complex<double>(1e-14);
-    check_complex<half>(4e-3);
-}
-
-VOLLEY_DEVICE_TEST(Complex, DivisionDoesNotOverflowWhereTheQuotientDoesNot) {
-    Buffer<std::complex<float>> data =
-        as_buffer({std::complex<float>(1e30f, 1e30f), std::complex<float>(2e30f, 2e30f)});
-    kernel("quotient", [](Buff<std::complex<float>> d) { d[0] = d[1] / d[0]; }).over(1)(data);
-    const auto q = data.read(0)[0];
-    EXPECT_NEAR(q.real(), 2, 1e-5);
-    EXPECT_NEAR(q.imag(), 0, 1e-5);
+VOLLEY_DEVICE_TEST(Vector, FunctionsWorkByComponent) {
+    using V = const Value<vec4>&;
+    const auto a = vectors<float, 4>(300, 93, true);
+    check_within<vec4>(4,
+                       {{"exp", [](V x) { return exp(x); },
+                         [](vec4 x) {
+                             for (int k = 0; k < 4; ++k) x[k] = static_cast<float>(std::exp(double(x[k])));
+                             return x;
+                         }},
+                        {"pow", [](V x) { return pow(abs(x), 1.5f); },
+                         [](vec4 x) {
+                             for (int k = 0; k < 4; ++k)
+                                 x[k] = static_cast<float>(std::pow(std::fabs(double(x[k])), 1.5));
+                             return x;
+                         }},
+                        {"floor", [](V x) { return floor(x); },
+                         [](vec4 x) {
+                             for (int k = 0; k < 4; ++k) x[k] = std::floor(x[k]);
+                             return x;
+                         }}},
+                       a);
 }
 
 }  // namespace
-}  // namespace volley::testing
+}  // namespace volley

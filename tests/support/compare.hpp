@@ -1,99 +1,164 @@
-// Comparing what a device gave with what the host expects: to the bit (NaNs of any payload being equal), or
-// within units of the last place. Messages name the first element that differs and its inputs.
+// Comparing what a device computed with what the host expects, for every type of kernels: by bits, where all
+// NaNs are one, or within units of the last place. Failures name the element and both values.
 #pragma once
 
 #include "support/ulp.hpp"
 
+#include <volley/mat.hpp>
 #include <volley/types.hpp>
 #include <volley/vec.hpp>
 
 #include <gtest/gtest.h>
 
-#include <complex>
+#include <algorithm>
+#include <array>
 #include <cstring>
-#include <functional>
+#include <limits>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace volley::testing {
 
-template <class T>
-[[nodiscard]] bool same_value(const T& a, const T& b) {
-    if constexpr (std::is_same_v<T, half>) {
-        if (std::isnan(float(a)) && std::isnan(float(b))) return true;
-        return a.bits() == b.bits();
-    } else if constexpr (std::is_floating_point_v<T>) {
-        if (std::isnan(a) && std::isnan(b)) return true;
-        return std::memcmp(&a, &b, sizeof a) == 0;
+/// Calls f(component) for each scalar of a value: of vectors, complex numbers, matrices and arrays all of
+/// them.
+template <class T, class F>
+void each_component(const T& value, F&& f) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, half>) {
+        f(value);
+    } else if constexpr (requires { value.real(); }) {
+        f(value.real());
+        f(value.imag());
+    } else if constexpr (requires { value.column; }) {
+        for (const auto& column : value.column) each_component(column, f);
+    } else if constexpr (requires { T::size; }) {
+        if constexpr (std::is_integral_v<decltype(T::size)>) {
+            for (int i = 0; i < T::size; ++i) each_component(value[i], f);
+        } else {
+            for (const auto& element : value) each_component(element, f);
+        }
     } else {
+        for (const auto& element : value) each_component(element, f);
+    }
+}
+
+template <class T>
+inline constexpr bool is_float_scalar = std::is_floating_point_v<T> || std::is_same_v<T, half>;
+
+template <class T>
+[[nodiscard]] auto bits_of(T value) {
+    if constexpr (std::is_same_v<T, half>)
+        return value.bits();
+    else if constexpr (std::is_same_v<T, float>)
+        return std::bit_cast<std::uint32_t>(value);
+    else if constexpr (std::is_same_v<T, double>)
+        return std::bit_cast<std::uint64_t>(value);
+    else
+        return value;
+}
+
+template <class T>
+[[nodiscard]] bool is_nan(T value) {
+    if constexpr (is_float_scalar<T>)
+        return std::isnan(static_cast<double>(value));
+    else
+        return false;
+}
+
+/// A value as text; floats with all their digits.
+template <class T>
+[[nodiscard]] std::string show(const T& value) {
+    std::ostringstream text;
+    const char* between = "";
+    each_component(value, [&](auto component) {
+        using C = decltype(component);
+        text << between;
+        if constexpr (std::is_same_v<C, bool>)
+            text << (component ? "true" : "false");
+        else if constexpr (std::is_integral_v<C>)
+            text << +component;
+        else {
+            text.precision(std::is_same_v<C, half> ? 5 : std::numeric_limits<C>::max_digits10);
+            text << static_cast<double>(component);
+        }
+        between = ", ";
+    });
+    return text.str();
+}
+
+/// The largest distance of two components, in units of the last place. Integers: 0 or infinite.
+template <class T>
+[[nodiscard]] double ulps(const T& a, const T& b) {
+    if constexpr (std::is_integral_v<T>) {
+        return a == b ? 0 : std::numeric_limits<double>::infinity();
+    } else if constexpr (is_float_scalar<T>) {
+        return ulp_distance(a, b);
+    } else {
+        // Both are walked in the same order.
+        std::vector<std::uint64_t> bits;
+        each_component(
+            a, [&](auto component) { std::memcpy(&bits.emplace_back(), &component, sizeof component); });
+        std::size_t k = 0;
+        double most = 0;
+        each_component(b, [&](auto component) {
+            decltype(component) other{};
+            std::memcpy(&other, &bits[k++], sizeof other);
+            most = std::max(most, ulps(other, component));
+        });
+        return most;
+    }
+}
+
+/// Equal by bits, but all NaNs are one.
+template <class T>
+[[nodiscard]] bool same(const T& a, const T& b) {
+    if constexpr (std::is_integral_v<T>) {
         return a == b;
-    }
-}
-template <class T, int N>
-[[nodiscard]] bool same_value(const vec<T, N>& a, const vec<T, N>& b) {
-    for (int i = 0; i < N; ++i) {
-        if (!same_value(a[i], b[i])) return false;
-    }
-    return true;
-}
-template <class T>
-[[nodiscard]] bool same_value(const std::complex<T>& a, const std::complex<T>& b) {
-    return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
-}
-
-template <class T>
-[[nodiscard]] std::string text_of(const T& v) {
-    if constexpr (std::is_same_v<T, half>) {
-        return std::to_string(float(v));
-    } else if constexpr (std::is_floating_point_v<T>) {
-        char text[64];
-        std::snprintf(text, sizeof text, "%.17g", static_cast<double>(v));
-        return text;
-    } else if constexpr (std::is_arithmetic_v<T>) {
-        return std::to_string(v);
+    } else if constexpr (is_float_scalar<T>) {
+        return (is_nan(a) && is_nan(b)) || bits_of(a) == bits_of(b);
     } else {
-        return ::testing::PrintToString(v);
-    }
-}
-template <class T, int N>
-[[nodiscard]] std::string text_of(const vec<T, N>& v) {
-    std::string text = "(";
-    for (int i = 0; i < N; ++i) text += (i == 0 ? "" : ", ") + text_of(v[i]);
-    return text + ")";
-}
-
-/// Says of an index what led to its element; may be empty.
-using Explain = std::function<std::string(std::size_t)>;
-
-template <class T>
-void expect_same(const std::vector<T>& actual, const std::vector<T>& expected, const std::string& what = {},
-                 const Explain& explain = {}) {
-    ASSERT_EQ(actual.size(), expected.size()) << what;
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-        const T a = actual[i];
-        const T e = expected[i];
-        if (same_value(a, e)) continue;
-        ADD_FAILURE() << what << " element " << i << (explain ? " (" + explain(i) + ")" : "") << ": got "
-                      << text_of(a) << ", expected " << text_of(e);
-        return;
+        const auto canonical = [](const T& value) {
+            std::vector<std::uint64_t> bits;
+            each_component(value, [&](auto component) {
+                bits.push_back(is_nan(component) ? ~std::uint64_t{0}
+                                                 : static_cast<std::uint64_t>(bits_of(component)));
+            });
+            return bits;
+        };
+        return canonical(a) == canonical(b);
     }
 }
 
-/// Within `ulp` units of the last place, or within `absolute`.
-template <class T>
-void expect_close(const std::vector<T>& actual, const std::vector<T>& expected, double ulp,
-                  double absolute = 0, const std::string& what = {}, const Explain& explain = {}) {
-    ASSERT_EQ(actual.size(), expected.size()) << what;
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-        const double distance = ulp_distance(actual[i], expected[i]);
-        const double difference =
-            std::fabs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
-        if (distance <= ulp || difference <= absolute) continue;
-        ADD_FAILURE() << what << " element " << i << (explain ? " (" + explain(i) + ")" : "") << ": got "
-                      << text_of(actual[i]) << ", expected " << text_of(expected[i]) << ", " << distance
-                      << " ulp apart where " << ulp << " are allowed";
-        return;
+/// Fails with the first few elements for which fits(got, want, i) is false. `describe(i)` says what went in.
+template <class G, class W, class Fits, class Describe>
+void expect_each(const G& got, const W& want, Fits&& fits, Describe&& describe) {
+    ASSERT_EQ(got.size(), want.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        using T = typename G::value_type;
+        const T g = got[i];
+        const T w = want[i];
+        if (fits(g, w, i)) continue;
+        if (++wrong <= 3)
+            ADD_FAILURE() << "element " << i << describe(i) << ": got " << show(g) << ", not " << show(w);
     }
+    if (wrong > 3) ADD_FAILURE() << wrong << " of " << got.size() << " elements are wrong";
+}
+
+template <class G, class W>
+void expect_same(const G& got, const W& want, const char* what = "") {
+    expect_each(
+        got, want, [](const auto& g, const auto& w, std::size_t) { return same(g, w); },
+        [&](std::size_t) { return std::string(*what == '\0' ? "" : " of ") + what; });
+}
+
+/// Within `bound` units of the last place in each component.
+template <class G, class W>
+void expect_near(const G& got, const W& want, double bound, const char* what = "") {
+    expect_each(
+        got, want, [&](const auto& g, const auto& w, std::size_t) { return ulps(g, w) <= bound; },
+        [&](std::size_t) { return std::string(*what == '\0' ? "" : " of ") + what; });
 }
 
 }  // namespace volley::testing

@@ -1,0 +1,190 @@
+// Complex numbers with parts of f16, f32 and f64: arithmetic with complex and real operands, and their
+// functions.
+#include "support/device_fixture.hpp"
+#include "support/device_map.hpp"
+#include "support/edge_values.hpp"
+
+namespace volley {
+namespace {
+
+using testing::check_cases;
+using testing::check_exact;
+
+template <class F>
+[[nodiscard]] c128 wide(std::complex<F> z) {
+    return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
+}
+template <class F>
+[[nodiscard]] std::complex<F> narrow(c128 z) {
+    return {static_cast<F>(z.real()), static_cast<F>(z.imag())};
+}
+
+template <class F>
+std::vector<std::complex<F>> numbers(std::size_t count, u64 seed) {
+    testing::Random random(testing::seed_or(seed));
+    std::vector<std::complex<F>> result = {narrow<F>({1, 0}),  narrow<F>({0, 1}), narrow<F>({-1, 0}),
+                                           narrow<F>({0, -2}), narrow<F>({3, 4}), narrow<F>({-3, -4})};
+    while (result.size() < count) {
+        result.push_back(narrow<F>({random.uniform(-6, 6), random.uniform(-6, 6)}));
+    }
+    return result;
+}
+
+/// The distance of two complex numbers in units of `size` times the type's epsilon.
+template <class F>
+[[nodiscard]] bool close(std::complex<F> got, std::complex<F> want, double size, double bound = 8) {
+    return std::abs(wide(got) - wide(want)) <=
+           bound * size * static_cast<double>(std::numeric_limits<F>::epsilon());
+}
+
+template <class F>
+void check_arithmetic() {
+    using Z = std::complex<F>;
+    using V = const Value<Z>&;
+    const auto a = numbers<F>(400, 101);
+    const auto b = numbers<F>(400, 102);
+    check_cases<Z>(
+        [](Z got, Z want, Z x, Z y) {
+            return close(got, want, std::abs(wide(x)) + std::abs(wide(y)) + 3, 1);
+        },
+        {{"a + b", [](V x, V y) { return x + y; }, [](Z x, Z y) { return narrow<F>(wide(x) + wide(y)); }},
+         {"a - b", [](V x, V y) { return x - y; }, [](Z x, Z y) { return narrow<F>(wide(x) - wide(y)); }},
+         {"-a", [](V x, V) { return -x; }, [](Z x, Z) { return narrow<F>(-wide(x)); }},
+         {"a + 2", [](V x, V) { return x + 2; }, [](Z x, Z) { return narrow<F>(wide(x) + 2.0); }},
+         {"real(a) - b", [](V x, V y) { return real(x) - y; },
+          [](Z x, Z y) { return narrow<F>(wide(x).real() - wide(y)); }},
+         {"conj", [](V x, V) { return conj(x); }, [](Z x, Z) { return narrow<F>(std::conj(wide(x))); }}},
+        a, b);
+    check_cases<Z>(
+        [](Z got, Z want, Z x, Z y) {
+            return close(got, want, std::abs(wide(x)) * std::abs(wide(y)) + std::abs(wide(x)));
+        },
+        {{"a * b", [](V x, V y) { return x * y; }, [](Z x, Z y) { return narrow<F>(wide(x) * wide(y)); }},
+         {"a * imag(b)", [](V x, V y) { return x * imag(y); },
+          [](Z x, Z y) { return narrow<F>(wide(x) * wide(y).imag()); }},
+         {"a * 0.5", [](V x, V) { return x * 0.5; }, [](Z x, Z) { return narrow<F>(wide(x) * 0.5); }}},
+        a, b);
+    check_cases<Z>(
+        [](Z got, Z want, Z, Z) { return close(got, want, std::abs(wide(want))); },
+        {{"a / b", [](V x, V y) { return x / y; }, [](Z x, Z y) { return narrow<F>(wide(x) / wide(y)); }},
+         {"a / 4", [](V x, V) { return x / 4; }, [](Z x, Z) { return narrow<F>(wide(x) / 4.0); }},
+         {"1 / b", [](V, V y) { return 1 / y; }, [](Z, Z y) { return narrow<F>(1.0 / wide(y)); }}},
+        a, b);
+}
+
+VOLLEY_DEVICE_TEST(Complex, HasArithmetic) {
+    each_type<f16, f32, f64>([]<class F>() { check_arithmetic<F>(); });
+}
+
+template <class F>
+void check_functions() {
+    using Z = std::complex<F>;
+    using V = const Value<Z>&;
+    const auto a = numbers<F>(400, 103);
+    const auto near = [](F got, F want, Z x) {
+        return std::fabs(double(got) - double(want)) <=
+               6 * (1 + std::norm(wide(x))) * static_cast<double>(std::numeric_limits<F>::epsilon());
+    };
+    check_cases<F>(
+        near,
+        {{"abs", [](V x) { return abs(x); }, [](Z x) { return static_cast<F>(std::abs(wide(x))); }},
+         {"arg", [](V x) { return arg(x); }, [](Z x) { return static_cast<F>(std::arg(wide(x))); }},
+         {"norm", [](V x) { return norm(x); }, [](Z x) { return static_cast<F>(std::norm(wide(x))); }},
+         {"real", [](V x) { return real(x); }, [](Z x) { return x.real(); }},
+         {"imag", [](V x) { return imag(x); }, [](Z x) { return x.imag(); }}},
+        a);
+    check_cases<Z>(
+        [](Z got, Z want, Z x) { return close(got, want, std::abs(wide(want)) + std::abs(wide(x)) + 1, 12); },
+        {{"sqrt", [](V x) { return sqrt(x); }, [](Z x) { return narrow<F>(std::sqrt(wide(x))); }},
+         {"log", [](V x) { return log(x); }, [](Z x) { return narrow<F>(std::log(wide(x))); }},
+         {"cis", [](V x) { return cis(real(x)); },
+          [](Z x) { return narrow<F>(std::polar(1.0, wide(x).real())); }},
+         {"from_euler", [](V x) { return from_euler(imag(x)); },
+          [](Z x) { return narrow<F>(std::polar(1.0, wide(x).imag())); }},
+         {"polar", [](V x) { return polar(abs(x), arg(x)); }, [](Z x) { return x; }},
+         {"make_complex", [](V x) { return make_complex(imag(x), 2); },
+          [](Z x) { return Z(x.imag(), F(2.0f)); }}},
+        a);
+    check_cases<Z>(
+        [](Z got, Z want, Z x) { return close(got, want, std::abs(wide(want)), 10 + 4 * std::abs(wide(x))); },
+        {{"exp", [](V x) { return exp(x); }, [](Z x) { return narrow<F>(std::exp(wide(x))); }}}, a);
+    check_cases<Z>(
+        [](Z got, Z want, Z x) {
+            return close(got, want, std::abs(wide(want)), 40 + 10 * std::abs(wide(x)));
+        },
+        {{"pow", [](V x) { return pow(x, 2.5); }, [](Z x) { return narrow<F>(std::pow(wide(x), 2.5)); }},
+         {"2 ** z", [](V x) { return pow(2, x); }, [](Z x) { return narrow<F>(std::pow(2.0, wide(x))); }}},
+        a);
+}
+
+VOLLEY_DEVICE_TEST(Complex, HasFunctions) {
+    each_type<f16, f32, f64>([]<class F>() { check_functions<F>(); });
+}
+
+VOLLEY_DEVICE_TEST(Complex, ComparesForEquality) {
+    using V = const Value<c64>&;
+    const std::vector<c64> a = {{1, 2}, {1, 2}, {1, 2}, {0.0f, -0.0f}, {NAN, 0}};
+    const std::vector<c64> b = {{1, 2}, {1, 3}, {0, 2}, {-0.0f, 0.0f}, {NAN, 0}};
+    check_exact<bool>({{"a == b", [](V x, V y) { return x == y; }, [](c64 x, c64 y) { return x == y; }},
+                       {"a != b", [](V x, V y) { return x != y; }, [](c64 x, c64 y) { return x != y; }},
+                       {"a == 1", [](V x, V) { return x == 1; }, [](c64 x, c64) { return x == 1.0f; }}},
+                      a, b);
+}
+
+VOLLEY_DEVICE_TEST(Complex, DivisionScalesSoThatNothingOverflows) {
+    using V = const Value<c64>&;
+    const std::vector<c64> a = {{1e30f, 1e30f}, {1e-30f, 2e-30f}, {1e38f, -1e38f}, {3e-20f, 0}, {0, 1e25f}};
+    const std::vector<c64> b = {
+        {1e30f, -1e30f}, {2e-30f, 1e-30f}, {2e38f, 1e37f}, {1e-25f, 1e-30f}, {1e30f, 1e-30f}};
+    check_cases<c64>([](c64 got, c64 want, c64, c64) { return close(got, want, std::abs(wide(want))); },
+                     {{"a / b", [](V x, V y) { return x / y; },
+                       [](c64 x, c64 y) { return narrow<float>(wide(x) / wide(y)); }}},
+                     a, b);
+}
+
+VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndConstantsOfTheHost) {
+    const auto a = numbers<float>(100, 104);
+    Buffer<c64> data = as_buffer(a);
+    kernel("compound", [](Buff<c64> d) {
+        const auto i = global_id().x;
+        d[i] *= c64(0, 1);
+        d[i] += real(d[i]);
+        Var<c64> z = d[i];
+        z -= c64(1, 1);
+        z /= 2;
+        d[i] = z * d[i] + real(z) * c64(1, -1);
+    })(data);
+    std::vector<c64> want;
+    for (const c64 x : a) {
+        c128 d = wide(x) * c128(0, 1);
+        d += d.real();
+        const c128 z = (d - c128(1, 1)) / 2.0;
+        want.push_back(narrow<float>(z * d + z.real() * c128(1, -1)));
+    }
+    testing::expect_each(
+        data.read(0), want, [](c64 got, c64 exact, std::size_t) { return close(got, exact, 200); },
+        [&](std::size_t i) { return " from " + testing::show(a[i]); });
+}
+
+// Of one value for all lanes, and spread by a neighbour's index: interleaved loads and stores.
+VOLLEY_DEVICE_TEST(Complex, MovesThroughBuffersInAnyOrder) {
+    const auto a = numbers<double>(203, 105);
+    Buffer<c128> in = as_buffer(a);
+    Buffer<c128> out(a.size());
+    kernel("reverse", [](Buff<const c128> x, Buff<c128> y, Const<c128> factor) {
+        const auto i = global_id().x;
+        const auto n = x.size();
+        y[i] = conj(x[n - 1u - i]) + factor;
+        $if (i % 5u == 2u) {
+            y[i] = factor;
+        }
+    })(in, out, c128(0.5, -0.25));
+    std::vector<c128> want;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        want.push_back(i % 5 == 2 ? c128(0.5, -0.25) : std::conj(a[a.size() - 1 - i]) + c128(0.5, -0.25));
+    }
+    testing::expect_same(out.read(0), want);
+}
+
+}  // namespace
+}  // namespace volley

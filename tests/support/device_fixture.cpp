@@ -1,0 +1,58 @@
+// The list of device configurations and their contexts, which are opened once for all tests of the program.
+#include "support/device_fixture.hpp"
+
+#include <map>
+#include <optional>
+
+namespace volley::testing {
+namespace {
+
+/// Contexts by label; none for a device that this machine lacks. Emptied before the program ends, so that
+/// what a context does when it ends is watched by the sanitizers too.
+std::map<std::string, std::optional<Context>>& contexts() {
+    static std::map<std::string, std::optional<Context>> opened;
+    return opened;
+}
+
+class ContextEnvironment final : public ::testing::Environment {
+    void TearDown() override { contexts().clear(); }
+};
+[[maybe_unused]] const ::testing::Environment* const environment =
+    ::testing::AddGlobalTestEnvironment(new ContextEnvironment);
+
+std::optional<Context> open(const ContextOptions& options) {
+    try {
+        return make_context(options);
+    } catch (const DeviceError& error) {
+        if (error.code() != ErrorCode::UnknownDevice) throw;
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+const std::vector<DeviceConfiguration>& device_configurations() {
+    static const std::vector<DeviceConfiguration> all = {
+        {"reference", {.devices = {"reference:0"}}},
+        {"cpu_width_1", {.devices = {"cpu:0"}, .cpu_width = 1}},
+        {"cpu_width_4", {.devices = {"cpu:0"}, .cpu_width = 4}},
+        {"cpu_width_8", {.devices = {"cpu:0"}, .cpu_width = 8}},
+        {"cpu_width_16", {.devices = {"cpu:0"}, .cpu_width = 16}},
+    };
+    return all;
+}
+
+void DeviceTest::SetUp() {
+    const auto [entry, fresh] = contexts().try_emplace(configuration_->label);
+    if (fresh) entry->second = open(configuration_->options);
+    if (!entry->second) GTEST_SKIP() << "this machine has no device " << configuration_->options.devices[0];
+    device_ = entry->second->devices()[0];
+    scope_.reset(new ContextScope(entry->second->use()));
+}
+
+void DeviceTest::TearDown() {
+    if (scope_ != nullptr) wait();  // an error of work that nobody waited for
+    scope_.reset();
+}
+
+}  // namespace volley::testing

@@ -1,0 +1,118 @@
+// Tests that run on every device: VOLLEY_DEVICE_TEST(Suite, Name) { ... } is one test for each configuration
+// of device_configurations(), with a context of that device current in the body. A device that this machine
+// lacks is a skip.
+#pragma once
+
+#include <volley/volley.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace volley::testing {
+
+/// One way to run the tests; its label ends their names: Barrier.OrdersAccesses/cpu_width_8.
+struct DeviceConfiguration {
+    std::string label;
+    ContextOptions options;
+};
+
+/// All of them. A new backend is one more entry.
+[[nodiscard]] const std::vector<DeviceConfiguration>& device_configurations();
+
+class DeviceTest : public ::testing::Test {
+public:
+    void use(const DeviceConfiguration& configuration) { configuration_ = &configuration; }
+
+    /// What the device can do.
+    [[nodiscard]] const DeviceInfo& device() const { return device_; }
+    [[nodiscard]] const DeviceConfiguration& configuration() const { return *configuration_; }
+    /// How many lanes a subgroup has.
+    [[nodiscard]] unsigned lanes() const { return device_.subgroup_size; }
+
+    /// Whether the device computes with T, or with its components.
+    template <class T>
+    [[nodiscard]] bool supports() const {
+        using S = lang::scalar_t<T>;
+        if constexpr (std::is_same_v<S, half>)
+            return device_.f16;
+        else if constexpr (std::is_same_v<S, double>)
+            return device_.f64;
+        else if constexpr (std::is_same_v<S, bool>)
+            return true;
+        else if constexpr (sizeof(S) == 1)
+            return device_.i8;
+        else if constexpr (sizeof(S) == 2)
+            return device_.i16;
+        else if constexpr (sizeof(S) == 8)
+            return device_.i64;
+        else
+            return true;
+    }
+
+    /// Calls f.template operator()<T>() for each of the types that the device has.
+    template <class... T, class F>
+    void each_type(F&& f) const {
+        (one_type<T>(f), ...);
+    }
+
+protected:
+    void SetUp() override;
+    void TearDown() override;
+
+private:
+    template <class T, class F>
+    void one_type(F& f) const {
+        if (!supports<T>()) return;
+        const ::testing::ScopedTrace trace(__FILE__, __LINE__, dtype_of<T>().name());
+        f.template operator()<T>();
+    }
+
+    const DeviceConfiguration* configuration_ = nullptr;
+    DeviceInfo device_;
+    std::unique_ptr<ContextScope> scope_;
+};
+
+template <class Test>
+bool register_device_test(const char* suite, const char* name, const char* file, int line) {
+    for (const DeviceConfiguration& configuration : device_configurations()) {
+        ::testing::RegisterTest(suite, (std::string(name) + "/" + configuration.label).c_str(), nullptr,
+                                configuration.label.c_str(), file, line, [&configuration]() -> DeviceTest* {
+                                    auto test = std::make_unique<Test>();
+                                    test->use(configuration);
+                                    return test.release();
+                                });
+    }
+    return true;
+}
+
+/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
+template <class F>
+std::string error_of(ErrorCode code, F&& f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
+        EXPECT_FALSE(error.what_failed().empty()) << error.what();
+        EXPECT_FALSE(error.subject().empty()) << error.what();
+        EXPECT_FALSE(error.advice().empty()) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+}  // namespace volley::testing
+
+#define VOLLEY_DEVICE_TEST(Suite, Name)                                                             \
+    class Suite##_##Name final : public ::volley::testing::DeviceTest {                             \
+        void TestBody() override;                                                                   \
+        [[maybe_unused]] static const bool registered_;                                             \
+    };                                                                                              \
+    const bool Suite##_##Name::registered_ =                                                        \
+        ::volley::testing::register_device_test<Suite##_##Name>(#Suite, #Name, __FILE__, __LINE__); \
+    void Suite##_##Name::TestBody()
