@@ -160,10 +160,8 @@ Val patch(CodeBuilder& c, Val special, Val fast, const std::function<Val()>& slo
 Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     const Type t = c.L.TypeOf(x);
     const Type it = c.like(x, c.i32);
-    // x = q * pi/2 + r with pi/2 in three parts: exact enough while q is below 2^17. Adding 0 turns a
-    // quotient of -0 into 0, and all parts have one sign: both keep the sign of x = -0 in r.
-    const Val nearest = c.intrinsic("llvm.rint", {t}, {c.fmul(x, c.cf(t, 0.63661977236758134308))});
-    const Val q = c.fadd(nearest, c.zero(t));
+    // x = q * pi/2 + r with pi/2 in three parts: exact enough while q is below 2^17.
+    const Val q = c.intrinsic("llvm.rint", {t}, {c.fmul(x, c.cf(t, 0.63661977236758134308))});
     Val r = c.fma(q, c.cf(t, -1.570796251296997), x);
     r = c.fma(q, c.cf(t, -7.549789415861596e-08), r);
     r = c.fma(q, c.cf(t, -5.390302953474238e-15), r);
@@ -179,7 +177,9 @@ Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     const Val chosen = c.select(odd, k, s);
     // Quadrants 2 and 3 change the sign: bit 1 of the quadrant becomes the sign bit.
     const Val sign = c.shl(c.and_(quadrant, c.c(it, 2)), c.c(it, 30));
-    const Val fast = c.bitcast(c.xor_(c.bitcast(chosen, it), sign), t);
+    Val fast = c.bitcast(c.xor_(c.bitcast(chosen, it), sign), t);
+    // The sums above lose the sign of zero.
+    if (op == Op::Sin) fast = c.select(c.fcmp(LLVMRealOEQ, x, c.zero(t)), x, fast);
     return patch(c, large, fast, [&] { return call_library(c, op, ScalarType::F32, x, nullptr); });
 }
 
