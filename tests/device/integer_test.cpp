@@ -230,7 +230,7 @@ void check_uniform() {
         out[i + 3u * n] = (c << d) ^ (c >> d) ^ min(c, d);
     });
     for (const T c : edge_values<T>()) {
-        const T d = static_cast<T>(c * 5 + 3);
+        const T d = static_cast<T>(static_cast<std::uint64_t>(c) * 5 + 3);
         Buffer<T> out(4 * a.size());
         run.over(a.size())(as_buffer(a), out, c, d);
         std::vector<T> want;
