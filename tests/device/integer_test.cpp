@@ -132,6 +132,7 @@ void check_compound() {
         out[j] = x[i];                  \
         out[j] op y[i];                 \
     }
+        // clang-format off
         COMPOUND(+=)
         COMPOUND(-=)
         COMPOUND(*=)
@@ -140,10 +141,11 @@ void check_compound() {
         COMPOUND(&=)
         COMPOUND(|=)
         COMPOUND(^=)
-        COMPOUND(<<=) COMPOUND(>>=)
+        COMPOUND(<<=)
+        COMPOUND(>>=)
 #undef COMPOUND
-            Var<T>
-                v = x[i];
+        // clang-format on
+        Var<T> v = x[i];
         const auto before = v++;
         out[i + count * k++] = before;
         out[i + count * k++] = ++v;

@@ -109,6 +109,7 @@ private:
     void partial_store_statement();
     void output_statement();
     void own_atomic_statement();
+    void strided_statement();
     NodeId random_path(DType& type, std::vector<NodeId>& path, bool& uniform);
     void sync_barrier();
 

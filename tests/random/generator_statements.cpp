@@ -14,6 +14,7 @@ void Generator::statement() {
     // What a program is about is worth more than one statement in twenty.
     if (options_.barriers && uniform_ && !returned_ && random_.chance(15)) return shared_statement();
     if (options_.subgroups && random_.chance(15)) return subgroup_statement();
+    if (random_.chance(5)) return strided_statement();
     const std::uint64_t kind = random_.below(100);
     if (kind < 40) {
         for (std::uint64_t n = random_.below(3) + 1; n > 0; --n) new_value();
@@ -87,6 +88,41 @@ void Generator::output_statement() {
         b_.store(output.root, operand(type).id, path);
     }
     if (random_.chance(10)) b_.emit(Op::Fence, {}, {}, random_.below(5));
+}
+
+// Each invocation loads or stores consecutive elements, in any order: what compilers gather into vectors and
+// transposes.
+void Generator::strided_statement() {
+    const auto index = [&](std::uint64_t stride, std::uint64_t part) {
+        const NodeId first = b_.emit(Op::Mul, {linear_.id, b_.constant(S::U32, stride)});
+        return part == 0 && random_.chance(50) ? first : b_.emit(Op::Add, {first, b_.constant(S::U32, part)});
+    };
+    const auto shuffled = [&](std::uint64_t n) {
+        std::vector<std::uint64_t> order;
+        for (std::uint64_t k = 0; k < n; ++k)
+            order.insert(order.begin() + random_.between(0, std::ssize(order)), k);
+        return order;
+    };
+    for (const Input& input : inputs_) {
+        const auto stride = static_cast<std::uint64_t>(random_.between(2, 3));
+        if (input.elements < 3 * invocations_ + 8 || random_.chance(50)) continue;
+        for (const std::uint64_t part : shuffled(stride)) {
+            const NodeId at = index(stride, part);
+            keep({b_.load(input.root, std::span(&at, 1)), input.type, false});
+            if (random_.chance(15)) new_value();
+        }
+    }
+    if (outputs_.size() >= 8) return;
+    Output output;
+    output.type = random_.chance(70) ? DType(scalar_type()) : value_type();
+    output.per_invocation = static_cast<std::uint64_t>(random_.between(2, 4));
+    output.root = add_buffer(output.type, output.per_invocation * invocations_, false, true);
+    outputs_.push_back(output);
+    for (const std::uint64_t part : shuffled(output.per_invocation)) {
+        const NodeId value = operand(output.type).id;
+        const NodeId at = index(output.per_invocation, part);
+        b_.store(output.root, value, std::span(&at, 1));
+    }
 }
 
 // On an element of its own every atomic is fixed to the bit, old value included.

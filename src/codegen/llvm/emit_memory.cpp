@@ -2,6 +2,7 @@
 // vector loads, stores and shuffles; only addresses without any pattern are gathered and scattered.
 #include "codegen/llvm/kernel_emitter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -367,8 +368,12 @@ void KernelEmitter::emit_load(NodeId id) {
     if (const AccessGroup* group = c.W > 1 ? groups_.find(id) : nullptr) {
         if (group->place != id) return;  // made with its group
         const ScalarType type = fn_.type(id).scalar();
-        const Leaves leaves = load_interleaved(address(place(group->members[0])), type,
-                                               static_cast<unsigned>(group->members.size()));
+        // From this member back to the lowest one, whose own index may be computed only further down.
+        const auto before =
+            std::find(group->members.begin(), group->members.end(), id) - group->members.begin();
+        const Val at = c.gep(address(place(id)),
+                             -static_cast<std::int64_t>(before) * static_cast<std::int64_t>(size_of(type)));
+        const Leaves leaves = load_interleaved(at, type, static_cast<unsigned>(group->members.size()));
         for (std::size_t k = 0; k < leaves.size(); ++k) set(group->members[k], {leaves[k]});
         return;
     }
