@@ -37,6 +37,7 @@ struct DeviceInfo {
     bool f16 = false, f64 = false, i8 = false, i16 = false, i64 = false;
     bool float_atomics = false, int64_atomics = false, subgroups = false;
     bool keeps_subnormals = false;  ///< arithmetic does not flush f32 subnormals to zero
+    bool fused_fma = false;         ///< fma is fast; `a * b + c` becomes one (else it rounds twice)
     bool host_memory = false;       ///< its memory is host memory: spans are zero-copy
 
     /// "cpu:0"

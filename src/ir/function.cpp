@@ -90,6 +90,22 @@ Form form(Op op) noexcept {
     return index < op_count ? op_rows[index].form : Form::Jump;
 }
 
+bool is_commutative(Op op) noexcept {
+    switch (op) {
+        case Op::Add:
+        case Op::Mul:
+        case Op::Fma:
+        case Op::Min:
+        case Op::Max:
+        case Op::And:
+        case Op::Or:
+        case Op::Xor:
+        case Op::Eq:
+        case Op::Ne: return true;
+        default: return false;
+    }
+}
+
 Traits traits(Op op) noexcept {
     switch (form(op)) {
         case Form::Constant:

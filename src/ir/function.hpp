@@ -121,6 +121,8 @@ struct Traits {
 [[nodiscard]] std::string_view mnemonic(Op op) noexcept;
 [[nodiscard]] Form form(Op op) noexcept;
 [[nodiscard]] Traits traits(Op op) noexcept;
+/// Whether the first two operands may change places.
+[[nodiscard]] bool is_commutative(Op op) noexcept;
 [[nodiscard]] std::optional<Op> op_from_mnemonic(std::string_view text) noexcept;
 
 /// Operands before the path of an access: Load 1, Store and Atomic* 2, AtomicCas 3, Extract 1; 0 for others.

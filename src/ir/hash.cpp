@@ -2,9 +2,6 @@
 // they are used, by type and bits, so that neither their place nor their number matters.
 #include "ir/hash.hpp"
 
-#include "core/hash.hpp"
-#include "core/text.hpp"
-
 #include <unordered_map>
 
 namespace volley::ir {
@@ -45,8 +42,7 @@ public:
             ++next_;
         }
         add_region(fn_.body);
-        const volley::Hash128 digest = hasher_.digest();
-        return {digest.high, digest.low};
+        return hasher_.digest();
     }
 
 private:
@@ -85,7 +81,7 @@ private:
     void add_type(DType type) { hasher_.add(type_digest(type)); }
 
     // Remembered, as structs of structs would be walked again and again.
-    volley::Hash128 type_digest(DType type) {
+    Hash128 type_digest(DType type) {
         const auto found = types_.find(type.info());
         if (found != types_.end()) return found->second;
         Hasher h;
@@ -115,12 +111,10 @@ private:
     Hasher hasher_;
     std::vector<std::uint32_t> numbers_;
     std::uint32_t next_ = 0;
-    std::unordered_map<const TypeInfo*, volley::Hash128> types_;
+    std::unordered_map<const TypeInfo*, Hash128> types_;
 };
 
 }  // namespace
-
-std::string Hash128::hex() const { return cat(volley::hex(hi), volley::hex(lo)); }
 
 Hash128 hash(const Function& fn) { return FunctionHasher(fn).run(); }
 

@@ -2,16 +2,10 @@
 // the process. It is the key of all compile caches.
 #pragma once
 
+#include "core/hash.hpp"
 #include "ir/function.hpp"
 
 namespace volley::ir {
-
-struct Hash128 {
-    std::uint64_t hi = 0;
-    std::uint64_t lo = 0;
-    friend bool operator==(Hash128, Hash128) = default;
-    [[nodiscard]] std::string hex() const;  // 32 digits
-};
 
 /// Covers name, parameters, types with their layouts, local size, nodes, regions, constants, strings;
 /// not source locations, dead nodes, parameter names, or where a constant stands. Needs a function that

@@ -10,9 +10,9 @@
 
 namespace volley::passes {
 
-/// How the format of a report starts. "out of bounds: k.cpp:12: index 16 of buffer 'data', which has 16
-/// elements"
-inline constexpr std::string_view bounds_report = "out of bounds: ";
+/// How the format of a report starts; the first character keeps users' prints apart. "out of bounds:
+/// k.cpp:12: index 16 of buffer 'data', which has 16 elements"
+inline constexpr std::string_view bounds_report = "\x01out of bounds: ";
 
 void check_bounds(ir::Function& fn);
 

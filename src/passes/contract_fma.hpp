@@ -1,5 +1,5 @@
 // Contraction of multiply and add: the only place where it happens (docs/ir.md section 4), so that all
-// devices round alike.
+// devices that have fused multiply-adds round alike.
 //
 // Needs: a verified function after the cleaning passes (use counts decide). Leaves: add(mul(x, y), c) is
 // fma(x, y, c), sub(mul(x, y), c) is fma(x, y, neg c), sub(c, mul(x, y)) is fma(neg x, y, c), for f32, f64

@@ -17,22 +17,6 @@ using ir::NodeId;
 using ir::Op;
 using ir::RegionId;
 
-bool is_commutative(Op op) {
-    switch (op) {
-        case Op::Add:
-        case Op::Mul:
-        case Op::Min:
-        case Op::Max:
-        case Op::And:
-        case Op::Or:
-        case Op::Xor:
-        case Op::Eq:
-        case Op::Ne:
-        case Op::Fma: return true;  // the first two operands
-        default: return false;
-    }
-}
-
 // A hash table of pure nodes whose entries are removed in the reverse order of their making.
 class Expressions {
 public:
@@ -64,7 +48,7 @@ private:
     };
 
     [[nodiscard]] NodeId operand(NodeId id, unsigned k) const {
-        if (k > 1 || fn_[id].count < 2 || !is_commutative(fn_[id].op)) return fn_.arg(id, k);
+        if (k > 1 || fn_[id].count < 2 || !ir::is_commutative(fn_[id].op)) return fn_.arg(id, k);
         const NodeId a = fn_.arg(id, 0);
         const NodeId b = fn_.arg(id, 1);
         return k == 0 ? std::min(a, b) : std::max(a, b);

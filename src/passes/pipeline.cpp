@@ -32,33 +32,54 @@ Size size_of(const ir::Function& fn) {
     return size;
 }
 
-}  // namespace
+class Runner {
+public:
+    Runner(ir::Function& fn, const OptimiseOptions& options) : fn_(fn), options_(options) {}
 
-void optimise(ir::Function& fn, const OptimiseOptions& options) {
-    const auto run = [&](std::string_view name, void (*pass)(ir::Function&)) {
-        pass(fn);
-        if (options.dump) options.dump(name, fn);
-        if (options.verify) ir::verify(fn);
-    };
-    const auto clean = [&] {
-        Size before = size_of(fn);
+    void run(std::string_view name, void (*pass)(ir::Function&)) {
+        pass(fn_);
+        if (options_.dump) options_.dump(name, fn_);
+        if (options_.verify) ir::verify(fn_);
+    }
+
+    void settle() {
+        Size before = size_of(fn_);
         for (int round = 0; round < most_rounds; ++round) {
             run("fold_constants", fold_constants);
             run("eliminate_common", eliminate_common);
             run("eliminate_dead", eliminate_dead);
-            const Size after = size_of(fn);
+            const Size after = size_of(fn_);
             if (after == before) break;
             before = after;
         }
-    };
-    clean();
-    run("split_composites", split_composites);
-    run("narrow_loads", narrow_loads);
-    run("hoist_invariants", hoist_invariants);
-    clean();
-    run("contract_fma", contract_fma);
-    run("fold_constants", fold_constants);
-    run("eliminate_dead", eliminate_dead);
+    }
+
+private:
+    ir::Function& fn_;
+    const OptimiseOptions& options_;
+};
+
+}  // namespace
+
+void clean(ir::Function& fn, const OptimiseOptions& options) {
+    Runner runner(fn, options);
+    runner.settle();
+    runner.run("split_composites", split_composites);
+    runner.run("narrow_loads", narrow_loads);
+    runner.run("hoist_invariants", hoist_invariants);
+    runner.settle();
+}
+
+void contract(ir::Function& fn, const OptimiseOptions& options) {
+    Runner runner(fn, options);
+    runner.run("contract_fma", contract_fma);
+    runner.run("fold_constants", fold_constants);
+    runner.run("eliminate_dead", eliminate_dead);
+}
+
+void optimise(ir::Function& fn, const OptimiseOptions& options) {
+    clean(fn, options);
+    contract(fn, options);
 }
 
 }  // namespace volley::passes

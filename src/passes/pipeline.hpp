@@ -1,8 +1,8 @@
 // The standard order of the passes that change a function, for every backend.
 //
 // Needs: a verified function. Leaves: an equal one (docs/ir.md), folded, without common or dead operations,
-// with narrow loads and contracted multiply-adds. The result depends on the function alone, so that every
-// device runs the same operations.
+// with narrow loads and, for devices that multiply and add in one step, contracted. The result depends on the
+// function alone, so that all of these devices run the same operations.
 #pragma once
 
 #include "ir/function.hpp"
@@ -22,6 +22,12 @@ struct OptimiseOptions {
 #endif
 };
 
+/// All passes: clean() and contract().
 void optimise(ir::Function& fn, const OptimiseOptions& options = {});
+
+/// What every device gets.
+void clean(ir::Function& fn, const OptimiseOptions& options = {});
+/// For a cleaned function, on a device with DeviceInfo::fused_fma.
+void contract(ir::Function& fn, const OptimiseOptions& options = {});
 
 }  // namespace volley::passes

@@ -13,21 +13,6 @@ using ir::Op;
 
 namespace {
 
-bool is_commutative(Op op) {
-    switch (op) {
-        case Op::Add:
-        case Op::Mul:
-        case Op::Min:
-        case Op::Max:
-        case Op::And:
-        case Op::Or:
-        case Op::Xor:
-        case Op::Eq:
-        case Op::Ne: return true;
-        default: return false;
-    }
-}
-
 // The comparison with its operands exchanged.
 Op mirrored(Op op) {
     switch (op) {
@@ -106,7 +91,7 @@ NodeId Simplifier::common_identities(NodeId id) {
     }
     const NodeId b = fn_.arg(id, 1);
     // Constants on the right, so that the other rules look in one place.
-    const bool swappable = is_commutative(node.op) || mirrored(node.op) != node.op;
+    const bool swappable = (node.count == 2 && ir::is_commutative(node.op)) || mirrored(node.op) != node.op;
     if (swappable && splat(a) && !splat(b)) return become(id, mirrored(node.op), {b, a});
     if (a == b) {
         switch (node.op) {

@@ -13,6 +13,19 @@
 #include <algorithm>
 
 namespace volley::runtime {
+namespace {
+
+passes::OptimiseOptions pass_options() {
+    passes::OptimiseOptions options;
+    if (settings().dump.ir) {
+        options.dump = [](std::string_view pass, const ir::Function& now) {
+            backend::dump(cat("IR of ", now.name, " after ", pass), ir::print(now));
+        };
+    }
+    return options;
+}
+
+}  // namespace
 
 KernelFacts find_facts(const ir::Function& fn) {
     KernelFacts facts;
@@ -37,13 +50,15 @@ CachedKernel::CachedKernel(ir::Function optimised, unsigned devices)
 backend::Program& CachedKernel::compile(unsigned index, backend::Device& device) {
     const std::scoped_lock lock(mutex_);
     if (backend::Program* program = programs_[index].load(std::memory_order_acquire)) return *program;
-    owned_[index] = device.compile(function_);
+    ir::Function fn = function_;
+    if (device.info().fused_fma) passes::contract(fn, pass_options());
+    owned_[index] = device.compile(std::move(fn));
     programs_[index].store(owned_[index].get(), std::memory_order_release);
     return *owned_[index];
 }
 
 CachedKernel& ProgramCache::find(const ir::Function& traced) {
-    const ir::Hash128 key = ir::hash(traced);
+    const Hash128 key = ir::hash(traced);
     {
         const std::scoped_lock lock(mutex_);
         if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
@@ -53,14 +68,8 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
     ir::verify(fn);
     passes::check_barriers(fn, passes::analyse_uniformity(fn));
     if (settings().check_bounds) passes::check_bounds(fn);
-    passes::OptimiseOptions options;
-    if (settings().dump.ir) {
-        backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
-        options.dump = [](std::string_view pass, const ir::Function& now) {
-            backend::dump(cat("IR of ", now.name, " after ", pass), ir::print(now));
-        };
-    }
-    passes::optimise(fn, options);
+    if (settings().dump.ir) backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
+    passes::clean(fn, pass_options());
     auto made = std::make_unique<CachedKernel>(std::move(fn), devices_);
     const std::scoped_lock lock(mutex_);
     return *kernels_.try_emplace(key, std::move(made)).first->second;

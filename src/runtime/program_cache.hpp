@@ -55,14 +55,9 @@ public:
     void clear();
 
 private:
-    struct Key {
-        std::size_t operator()(const ir::Hash128& hash) const noexcept {
-            return static_cast<std::size_t>(hash.lo);
-        }
-    };
     unsigned devices_;
     std::mutex mutex_;
-    std::unordered_map<ir::Hash128, std::unique_ptr<CachedKernel>, Key> kernels_;
+    std::unordered_map<Hash128, std::unique_ptr<CachedKernel>> kernels_;
 };
 
 }  // namespace volley::runtime

@@ -62,6 +62,33 @@ TEST(Patterns, RowsOfARavelledIndexAreUniform) {
     EXPECT_FALSE(has(code, gather)) << code;
 }
 
+TEST(Patterns, SignedIndexArithmeticIsUnderstoodToo) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> row_scale, Buff<float> out) {
+        const auto i = cast<int>(global_id().x);
+        out[i] = out[i % 4096] * row_scale[i / 64];
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_FALSE(has(code, mask_move)) << code;
+}
+
+TEST(Patterns, AUniformLoadIsABroadcastFromMemoryWhereverItIsUsed) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> weights, Buff<float> out) {
+        const auto i = global_id().x;
+        Var<float> sum = 0.0f;
+        $for (k, 0u, 100u) {
+            const auto weight = weights[k];
+            $if (out[i] > 0.0f) {
+                sum += weight;
+            };
+        };
+        out[i] = sum;
+    });
+    EXPECT_TRUE(has(code, "vbroadcastss\t(")) << code;
+    EXPECT_FALSE(has(code, "vbroadcastss\t%xmm")) << code;
+}
+
 TEST(Patterns, InterleavedComplexIsLoadedWholeAndShuffled) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<complex<float>> data, Const<complex<float>> by) {

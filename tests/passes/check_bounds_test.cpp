@@ -50,9 +50,9 @@ TEST(CheckBounds, ReportsLoadsWithTheirLineAndGivesZero) {
         run("%one = const 1 : u32\n%i = add %x, %one : u32\n%v = load %d[%i] : u32  ; k.cpp:12\nstore "
             "%d[%x], %v");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{11, 12, 13, 0}));
-    EXPECT_EQ(
-        outcome.reports,
-        std::vector<std::string>{"out of bounds: k.cpp:12: index 4 of buffer 'data', which has 4 elements"});
+    EXPECT_EQ(outcome.reports,
+              std::vector<std::string>{
+                  "\x01out of bounds: k.cpp:12: index 4 of buffer 'data', which has 4 elements"});
 }
 
 TEST(CheckBounds, LeavesStoresAndAtomicsUndone) {
@@ -68,7 +68,7 @@ TEST(CheckBounds, NegativeIndicesAreOutside) {
         run("%s = convert %x : i32\n%one = const 1 : i32\n%i = sub %s, %one : i32\nstore %d[%i], %x");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{1, 2, 3, 13}));
     EXPECT_EQ(outcome.reports,
-              std::vector<std::string>{"out of bounds: index -1 of buffer 'data', which has 4 elements"});
+              std::vector<std::string>{"\x01out of bounds: index -1 of buffer 'data', which has 4 elements"});
 }
 
 TEST(CheckBounds, ChecksArraysInsideToo) {
@@ -76,7 +76,7 @@ TEST(CheckBounds, ChecksArraysInsideToo) {
         run("%t = var array<u32, 2>\nstore %t[%x], %x\n%v = load %t[1] : u32\nstore %d[%x], %v");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{0, 1, 0, 0}));
     EXPECT_EQ(outcome.reports.size(), 2u);
-    EXPECT_EQ(outcome.reports[0], "out of bounds: index 2 of array<u32, 2>, which has 2 elements");
+    EXPECT_EQ(outcome.reports[0], "\x01out of bounds: index 2 of array<u32, 2>, which has 2 elements");
 }
 
 }  // namespace

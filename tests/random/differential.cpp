@@ -33,12 +33,12 @@ std::optional<Failure> check_passes(const Program& program, const Execution& exp
     ir::Function fn = program.fn;
     std::optional<Failure> failure;
     bool exact = true;
-    ir::Hash128 seen = ir::hash(fn);
+    Hash128 seen = ir::hash(fn);
     passes::OptimiseOptions options;
     options.verify = true;
     options.dump = [&](std::string_view pass, const ir::Function& now) {
         exact = exact && (pass != "contract_fma" || !program.floats);
-        const ir::Hash128 hash = ir::hash(now);
+        const Hash128 hash = ir::hash(now);
         if (failure || !exact || hash == seen) return;
         seen = hash;
         failure = labelled(cat("after ", pass),

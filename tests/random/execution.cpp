@@ -2,8 +2,8 @@
 #include "random/execution.hpp"
 
 #include "backends/reference/interpreter.hpp"
-#include "backends/reference/leaves.hpp"
 #include "core/text.hpp"
+#include "ir/leaves.hpp"
 #include "support/ulp.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::byte guard_byte{0xee};
 constexpr std::uint64_t max_steps = 2'000'000;
 
-using backends::reference::Leaf;
+using ir::Leaf;
 
 template <class T>
 T value_of(std::uint64_t bits) {
@@ -124,12 +124,12 @@ std::optional<std::string> difference(const Program& program, const Execution& e
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         const ProgramArg& arg = program.args[i];
         if (expected[i] == actual[i] || arg.elements == 0) continue;
-        const auto leaves = backends::reference::leaves_of(arg.type);
+        const auto leaves = ir::leaves_of(arg.type);
         for (std::uint64_t e = 0; e < arg.elements; ++e) {
             for (std::size_t l = 0; l < leaves.size(); ++l) {
                 const std::size_t at = e * arg.type.size() + leaves[l].offset;
-                const auto x = backends::reference::load_scalar(leaves[l].scalar, expected[i].data() + at);
-                const auto y = backends::reference::load_scalar(leaves[l].scalar, actual[i].data() + at);
+                const auto x = ir::load_scalar(leaves[l].scalar, expected[i].data() + at);
+                const auto y = ir::load_scalar(leaves[l].scalar, actual[i].data() + at);
                 if (agree(arg, leaves[l].scalar, x, y)) continue;
                 return cat("argument ", i, " (", arg.type.name(), "), element ", e, ", leaf ", l, " (",
                            name_of(leaves[l].scalar), "): expected ", text_of(leaves[l].scalar, x), ", got ",

@@ -1,8 +1,8 @@
 // Text and data of random programs.
 #include "random/program.hpp"
 
-#include "backends/reference/leaves.hpp"
 #include "core/text.hpp"
+#include "ir/leaves.hpp"
 #include "ir/printer.hpp"
 
 #include <volley/half.hpp>
@@ -69,14 +69,14 @@ std::uint64_t random_scalar(Random& random, ScalarType type) {
 }
 
 void fill_random(Random& random, DType type, std::vector<std::byte>& bytes) {
-    const auto leaves = backends::reference::leaves_of(type);
+    const auto leaves = ir::leaves_of(type);
     for (std::size_t at = 0; at + type.size() <= bytes.size(); at += type.size()) {
         for (const auto& leaf : leaves) {
             // Any byte but zero is true.
             const std::uint64_t bits = leaf.scalar == ScalarType::Bool
                                            ? random.pick<std::uint64_t>({0, 0, 1, 1, 2, 255})
                                            : random_scalar(random, leaf.scalar);
-            backends::reference::store_scalar(leaf.scalar, bytes.data() + at + leaf.offset, bits);
+            ir::store_scalar(leaf.scalar, bytes.data() + at + leaf.offset, bits);
         }
     }
 }

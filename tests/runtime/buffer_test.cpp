@@ -17,8 +17,8 @@ VOLLEY_STRUCT(Particle, position, mass, charge)
 namespace {
 
 using testing::counting;
+using testing::error_of;
 using testing::expect_contains;
-using testing::failure_of;
 using testing::NullContext;
 
 class BufferTest : public ::testing::TestWithParam<const char*> {
@@ -90,26 +90,26 @@ TEST_P(BufferTest, AllocatesNothingUntilItIsUsed) {
 
 TEST_P(BufferTest, ReadingWhatNothingWroteIsAnError) {
     Buffer<float> buffer(10, {.name = "weights"});
-    const std::string text = failure_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(0); });
+    const std::string text = error_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(0); });
     expect_contains(text, "buffer 'weights'");
     buffer.write(std::vector<float>(10), queue(0));
     EXPECT_NO_THROW((void)buffer.read(0));
-    failure_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(1); });
+    error_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(1); });
 }
 
 TEST_P(BufferTest, SizesMustAgree) {
     Buffer<int> buffer({2, 3}, {.name = "six"});
     for (const std::size_t wrong : {0u, 5u, 7u}) {
         const std::string text =
-            failure_of(ErrorCode::SizeMismatch, [&] { buffer.write(std::vector<int>(wrong)); });
+            error_of(ErrorCode::SizeMismatch, [&] { buffer.write(std::vector<int>(wrong)); });
         expect_contains(text, "buffer 'six'");
         expect_contains(text, "where it has 6");
     }
     EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is made";
     std::vector<int> five(5);
-    failure_of(ErrorCode::SizeMismatch, [&] { buffer.read_into(five); });
+    error_of(ErrorCode::SizeMismatch, [&] { buffer.read_into(five); });
     buffer.write(std::vector<int>(6));
-    failure_of(ErrorCode::IndexError, [&] { (void)buffer.read(2); });
+    error_of(ErrorCode::IndexError, [&] { (void)buffer.read(2); });
 }
 
 TEST_P(BufferTest, ShapesOfNothingAreLegal) {
@@ -141,16 +141,16 @@ TEST_P(BufferTest, CopiesAreTheSameBuffer) {
 TEST_P(BufferTest, AnEmptyHandleIsAnErrorNotACrash) {
     Buffer<int> empty;
     EXPECT_EQ(empty.size(), 0u);
-    failure_of(ErrorCode::InvalidArgument, [&] { empty.write({1}); });
-    failure_of(ErrorCode::InvalidArgument, [&] { (void)empty.read(0); });
+    error_of(ErrorCode::InvalidArgument, [&] { empty.write({1}); });
+    error_of(ErrorCode::InvalidArgument, [&] { (void)empty.read(0); });
     auto set = kernel("set", [](Buff<int> data) { data[global_id().x] = 1; });
-    failure_of(ErrorCode::InvalidArgument, [&] { set(empty); });
+    error_of(ErrorCode::InvalidArgument, [&] { set(empty); });
 }
 
 TEST_P(BufferTest, QueuesOfOtherContextsAreRefused) {
     Buffer<int> buffer(1);
     const Context other = make_context({.devices = {"cpu"}});
-    failure_of(ErrorCode::WrongContext, [&] { buffer.write(std::vector<int>(1), other.queue(0)); });
+    error_of(ErrorCode::WrongContext, [&] { buffer.write(std::vector<int>(1), other.queue(0)); });
 }
 
 TEST(BufferMemory, RunningOutIsAnErrorAndTheContextGoesOn) {
@@ -160,7 +160,7 @@ TEST(BufferMemory, RunningOutIsAnErrorAndTheContextGoesOn) {
     fits.fill('a');
     {
         Buffer<char> too_much(600'000, {.name = "too much"});
-        const std::string text = failure_of(ErrorCode::OutOfMemory, [&] { too_much.fill('b'); });
+        const std::string text = error_of(ErrorCode::OutOfMemory, [&] { too_much.fill('b'); });
         expect_contains(text, "600000 bytes");
         EXPECT_FALSE(too_much.is_allocated(0));
     }

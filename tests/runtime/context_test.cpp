@@ -8,8 +8,8 @@
 namespace volley {
 namespace {
 
+using testing::error_of;
 using testing::expect_contains;
-using testing::failure_of;
 using testing::NullContext;
 
 TEST(Context, TheDefaultOneIsMadeOnFirstUseAndStays) {
@@ -52,22 +52,22 @@ TEST(Context, NumbersItsQueuesThroughItsDevices) {
     EXPECT_EQ(context.devices().size(), 2u);
     const auto use = context.use();
     EXPECT_EQ(queue(3), context.queue(3));
-    expect_contains(failure_of(ErrorCode::IndexError, [] { (void)queue(4); }), "there is no queue 4");
+    expect_contains(error_of(ErrorCode::IndexError, [] { (void)queue(4); }), "there is no queue 4");
 }
 
 TEST(Context, TakesAWidthForTheCpu) {
     for (const unsigned width : {1u, 4u, 8u, 16u}) {
         EXPECT_EQ(make_context({.devices = {"cpu"}, .cpu_width = width}).devices()[0].subgroup_size, width);
     }
-    expect_contains(failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.cpu_width = 3}); }),
+    expect_contains(error_of(ErrorCode::InvalidArgument, [] { (void)make_context({.cpu_width = 3}); }),
                     "3 lanes");
 }
 
 TEST(Context, RefusesImpossibleOptions) {
-    failure_of(ErrorCode::InvalidArgument, [] { (void)make_context({.queues_per_device = 0}); });
-    failure_of(ErrorCode::InvalidArgument,
-               [] { (void)make_context({.devices = {"cpu"}, .queues_per_device = 1'000'000}); });
-    failure_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"cpu:0", "quantum:0"}}); });
+    error_of(ErrorCode::InvalidArgument, [] { (void)make_context({.queues_per_device = 0}); });
+    error_of(ErrorCode::InvalidArgument,
+             [] { (void)make_context({.devices = {"cpu"}, .queues_per_device = 1'000'000}); });
+    error_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"cpu:0", "quantum:0"}}); });
 }
 
 TEST(Context, EndsWithItsLastCopyAndWaitsForItsWork) {
@@ -98,14 +98,14 @@ TEST(Context, ItsThingsAreUnusableOnceItIsGone) {
         event = copy(buffer);
     }
     context.reset();
-    const std::string text = failure_of(ErrorCode::WrongContext, [&] { (void)buffer.read(0); });
+    const std::string text = error_of(ErrorCode::WrongContext, [&] { (void)buffer.read(0); });
     expect_contains(text, "buffer 'grid'");
     expect_contains(text, "keep the Context alive");
-    failure_of(ErrorCode::WrongContext, [&] { buffer.write(std::vector<int>(16)); });
-    failure_of(ErrorCode::WrongContext, [&] { buffer.fill(1); });
-    failure_of(ErrorCode::WrongContext, [&] { copy(buffer); });
-    failure_of(ErrorCode::WrongContext, [&] { copy.on(old_queue)(buffer); });
-    failure_of(ErrorCode::WrongContext, [&] { old_queue.wait(); });
+    error_of(ErrorCode::WrongContext, [&] { buffer.write(std::vector<int>(16)); });
+    error_of(ErrorCode::WrongContext, [&] { buffer.fill(1); });
+    error_of(ErrorCode::WrongContext, [&] { copy(buffer); });
+    error_of(ErrorCode::WrongContext, [&] { copy.on(old_queue)(buffer); });
+    error_of(ErrorCode::WrongContext, [&] { old_queue.wait(); });
     EXPECT_TRUE(event.ready());
     EXPECT_NO_THROW(event.wait());
     // The kernel itself goes on in other contexts.

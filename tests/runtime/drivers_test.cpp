@@ -6,8 +6,8 @@
 namespace volley::runtime {
 namespace {
 
+using testing::error_of;
 using testing::expect_contains;
-using testing::failure_of;
 
 class DriversTest : public ::testing::Test {
 protected:
@@ -43,7 +43,7 @@ TEST_F(DriversTest, CaseAndBlanksDoNotMatter) {
 TEST_F(DriversTest, AWrongNameIsAnErrorThatListsWhatThereIs) {
     for (const std::string name :
          {"gpu", "cpu:7", "cpu:no such name", "cpu:", "", ":0", "null:3", "cpu:0:0", "cpu:-1"}) {
-        const std::string text = failure_of(ErrorCode::UnknownDevice, [&] { (void)select({name}); });
+        const std::string text = error_of(ErrorCode::UnknownDevice, [&] { (void)select({name}); });
         expect_contains(text, cat("'", name, "'"));
         expect_contains(text, "cpu:0 (");
         expect_contains(text, "null:2 (");

@@ -7,8 +7,8 @@ namespace volley {
 namespace {
 
 using testing::counting;
+using testing::error_of;
 using testing::expect_contains;
-using testing::failure_of;
 
 auto make_count() {
     return kernel("count", [](Buff<int> data) { data.atomic(0).add(1); });
@@ -102,10 +102,10 @@ TEST_P(LaunchTest, ConstantsConvertWhereNothingIsLost) {
     set.over(1)(data, 2.5f, 200, 3.0f, vec2(4, 5));
     EXPECT_EQ(data.read(0), (std::vector<double>{2.5, 200, 3, 5}));
     const std::string text =
-        failure_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, 256, 1.0f, vec2()); });
+        error_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, 256, 1.0f, vec2()); });
     expect_contains(text, "argument 3");
     expect_contains(text, "kernel 'set'");
-    failure_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, -1, 1.0f, vec2()); });
+    error_of(ErrorCode::InvalidLaunch, [&] { set.over(1)(data, 1, -1, 1.0f, vec2()); });
 }
 
 TEST_P(LaunchTest, StructsAreConstantsToo) {
@@ -124,7 +124,7 @@ TEST_P(LaunchTest, ATypeErasedBufferIsCheckedWhenCalled) {
     make_count()(any);
     EXPECT_EQ(ints.read(0)[0], 4);
     const AnyBuffer floats = Buffer<float>(4);
-    const std::string text = failure_of(ErrorCode::TypeMismatch, [&] { make_count()(floats); });
+    const std::string text = error_of(ErrorCode::TypeMismatch, [&] { make_count()(floats); });
     expect_contains(text, "argument 1 is a buffer of f32, but i32 is needed");
 }
 
@@ -138,7 +138,7 @@ protected:
 
     template <class Configure>
     std::string refusal(Configure&& configure) {
-        return failure_of(ErrorCode::InvalidLaunch, [&] { runs(configure); });
+        return error_of(ErrorCode::InvalidLaunch, [&] { runs(configure); });
     }
 };
 INSTANTIATE_TEST_SUITE_P(Backends, BadLaunchTest, ::testing::Values("cpu", "reference"));
@@ -164,7 +164,7 @@ TEST_P(BadLaunchTest, SizesThatOverflow) {
     expect_contains(refusal([](auto k) { return k.groups(std::int64_t{1} << 30).local(64); }), "too big");
     expect_contains(refusal([](auto k) { return k.over({1, 1, 1, 1}); }), "4 dimensions");
     Buffer<int> huge(std::int64_t{1} << 33);
-    expect_contains(failure_of(ErrorCode::InvalidLaunch, [&] { make_count()(huge); }),
+    expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { make_count()(huge); }),
                     "too many for one dimension");
     EXPECT_FALSE(huge.is_allocated(0));
 }
@@ -182,7 +182,7 @@ TEST_P(BadLaunchTest, OverAndGroupsAtOnce) {
 TEST_P(BadLaunchTest, ABarrierWithAPartialLastWorkgroup) {
     Buffer<int> data(1000);
     data.write(counting<int>(1000));
-    const std::string text = failure_of(ErrorCode::InvalidLaunch, [&] { make_reverse().local(64)(data); });
+    const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_reverse().local(64)(data); });
     expect_contains(text, "1000 invocations in workgroups of 64");
     expect_contains(text, "make n a multiple of the local size");
     expect_contains(text, ".local()");
@@ -199,7 +199,7 @@ TEST_P(BadLaunchTest, SharedMemoryBeyondTheLimit) {
         data[global_id().x] = tile[local_size().x - 1u - local_id().x];
     });
     Buffer<double> data(64);
-    const std::string text = failure_of(ErrorCode::InvalidLaunch, [&] { greedy(data); });
+    const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { greedy(data); });
     expect_contains(text, "8000000 bytes of shared memory");
     expect_contains(text, cat("kernel 'greedy' on ", GetParam()));
 }
@@ -212,7 +212,7 @@ TEST_P(BadLaunchTest, BuffersOfAnotherContext) {
         foreign = Buffer<int>(4, {.name = "foreign"});
         foreign.fill(0);
     }
-    const std::string text = failure_of(ErrorCode::WrongContext, [&] { make_count()(foreign); });
+    const std::string text = error_of(ErrorCode::WrongContext, [&] { make_count()(foreign); });
     expect_contains(text, "buffer 'foreign'");
     expect_contains(text, "argument 1");
     // Naming a queue of its context is enough.
@@ -222,7 +222,7 @@ TEST_P(BadLaunchTest, BuffersOfAnotherContext) {
 
 TEST_P(BadLaunchTest, NoBufferAndNoSize) {
     auto nothing = kernel("nothing", [](Const<int>) {});
-    expect_contains(failure_of(ErrorCode::InvalidLaunch, [&] { nothing(1); }), ".over(n)");
+    expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { nothing(1); }), ".over(n)");
     EXPECT_NO_THROW(nothing.over(100)(1).wait());
 }
 
@@ -232,9 +232,9 @@ TEST_P(BadLaunchTest, AnotherLocalSizeThanTheDeclaredOne) {
     Buffer<u32> data(128);
     declared(data);
     EXPECT_EQ(data.read(0)[127], 64u);
-    const std::string text = failure_of(ErrorCode::InvalidLaunch, [&] { declared.local(32)(data); });
+    const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { declared.local(32)(data); });
     expect_contains(text, "the kernel declares 64");
-    failure_of(ErrorCode::InvalidLaunch, [] { (void)kernel("bad", {.local = {0}}, [](Buff<int>) {}); });
+    error_of(ErrorCode::InvalidLaunch, [] { (void)kernel("bad", {.local = {0}}, [](Buff<int>) {}); });
 }
 
 TEST_P(BadLaunchTest, ABodyThatThrowsWhileItIsTraced) {

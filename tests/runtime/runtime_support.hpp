@@ -4,6 +4,7 @@
 #include "backends/null/null_driver.hpp"
 #include "core/text.hpp"
 #include "runtime/drivers.hpp"
+#include "support/expect_error.hpp"
 
 #include <volley/volley.hpp>
 
@@ -15,22 +16,6 @@
 #include <vector>
 
 namespace volley::testing {
-
-/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
-template <class F>
-std::string failure_of(ErrorCode code, F&& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
-        EXPECT_FALSE(error.what_failed().empty()) << error.what();
-        EXPECT_FALSE(error.subject().empty()) << error.what();
-        EXPECT_FALSE(error.advice().empty()) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return {};
-}
 
 inline void expect_contains(const std::string& text, std::string_view part) {
     EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;

@@ -3,6 +3,8 @@
 // lacks is a skip.
 #pragma once
 
+#include "support/expect_error.hpp"
+
 #include <volley/volley.hpp>
 
 #include <gtest/gtest.h>
@@ -88,22 +90,6 @@ bool register_device_test(const char* suite, const char* name, const char* file,
                                 });
     }
     return true;
-}
-
-/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
-template <class F>
-std::string error_of(ErrorCode code, F&& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
-        EXPECT_FALSE(error.what_failed().empty()) << error.what();
-        EXPECT_FALSE(error.subject().empty()) << error.what();
-        EXPECT_FALSE(error.advice().empty()) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return {};
 }
 
 }  // namespace volley::testing

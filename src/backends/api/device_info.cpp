@@ -63,6 +63,7 @@ std::string DeviceInfo::describe() const {
     feature(int64_atomics, "int64-atomics");
     feature(subgroups, "subgroups");
     feature(keeps_subnormals, "subnormals");
+    feature(fused_fma, "fused-fma");
     text += '\n';
     return text;
 }

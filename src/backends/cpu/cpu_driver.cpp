@@ -83,6 +83,7 @@ DeviceInfo describe_processor(unsigned threads, unsigned width) {
     info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
     info.float_atomics = info.int64_atomics = info.subgroups = true;
     info.keeps_subnormals = true;
+    info.fused_fma = codegen::llvm::host_has_fma();
     info.host_memory = true;
     return info;
 }

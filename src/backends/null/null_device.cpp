@@ -54,7 +54,7 @@ DeviceInfo describe_null(unsigned index) {
     info.compute_units = 1;
     info.max_queues = 16;
     info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
-    info.float_atomics = info.int64_atomics = info.subgroups = info.keeps_subnormals = true;
+    info.float_atomics = info.int64_atomics = info.subgroups = info.keeps_subnormals = info.fused_fma = true;
     info.host_memory = index == 1;
     return info;
 }

@@ -37,7 +37,7 @@ DeviceInfo describe_reference(unsigned subgroup_size) {
     info.max_queues = 16;
     info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
     info.float_atomics = info.int64_atomics = info.subgroups = true;
-    info.keeps_subnormals = true;
+    info.keeps_subnormals = info.fused_fma = true;
     info.host_memory = true;
     return info;
 }

@@ -69,9 +69,9 @@ Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<co
     });
 }
 
-const Leaves& Grid::leaves_of_type(DType type) const {
+const ir::Leaves& Grid::leaves_of_type(DType type) const {
     const auto [entry, is_new] = leaf_table_.try_emplace(type.info());
-    if (is_new && !type.is_void()) entry->second = leaves_of(type);
+    if (is_new && !type.is_void()) entry->second = ir::leaves_of(type);
     return entry->second;
 }
 

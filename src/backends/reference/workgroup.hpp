@@ -4,7 +4,7 @@
 #pragma once
 
 #include "backends/reference/interpreter.hpp"
-#include "backends/reference/leaves.hpp"
+#include "ir/leaves.hpp"
 
 #include <unordered_map>
 #include <vector>
@@ -23,19 +23,19 @@ struct Grid {
     std::span<const Arg> args;
     const PrintSink& print;
     ir::Dim3 group_count;
-    std::uint32_t group_size;              // invocations of a full workgroup
-    std::vector<const Leaves*> leaves;     // of each live node's type; null for dead nodes
-    std::vector<std::size_t> value_slot;   // first leaf of each live node in Workgroup::values_
-    std::vector<std::size_t> memory_slot;  // first byte of each Shared, and of each Var per invocation
+    std::uint32_t group_size;               // invocations of a full workgroup
+    std::vector<const ir::Leaves*> leaves;  // of each live node's type; null for dead nodes
+    std::vector<std::size_t> value_slot;    // first leaf of each live node in Workgroup::values_
+    std::vector<std::size_t> memory_slot;   // first byte of each Shared, and of each Var per invocation
     std::size_t value_leaves = 0;
     std::size_t shared_bytes = 0;
     std::size_t var_bytes = 0;
     bool has_barrier = false;
 
-    [[nodiscard]] const Leaves& leaves_of_type(DType type) const;
+    [[nodiscard]] const ir::Leaves& leaves_of_type(DType type) const;
 
 private:
-    mutable std::unordered_map<const TypeInfo*, Leaves> leaf_table_;
+    mutable std::unordered_map<const TypeInfo*, ir::Leaves> leaf_table_;
 };
 
 class Workgroup {

@@ -20,8 +20,8 @@ void Workgroup::declare_var(NodeId id, const Lanes& active) {
 
 void Workgroup::run_param(NodeId id, const Lanes& active) {
     const auto* const from = static_cast<const std::byte*>(grid_.args[fn_[id].imm].data);
-    for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[id]) {
-        const Bits bits = load_scalar(at.scalar, from + at.offset);
+    for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[id]) {
+        const Bits bits = ir::load_scalar(at.scalar, from + at.offset);
         for (const std::uint32_t lane : active) value(id, leaf, lane) = bits;
         ++leaf;
     }
@@ -44,7 +44,7 @@ void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<co
             out_of_bounds(id, lane, index, count, place.type);
         const auto part = static_cast<std::uint64_t>(index);
         if (place.memory != nullptr) place.memory += place.type.part_offset(part);
-        place.leaf += leaves_before(place.type, part);
+        place.leaf += ir::leaves_before(place.type, part);
         place.type = place.type.part(part);
     }
 }
@@ -75,23 +75,23 @@ Workgroup::Place Workgroup::reach(NodeId id, std::uint32_t lane) {
 }
 
 void Workgroup::run_load(NodeId id, const Lanes& active) {
-    const Leaves& leaves = *grid_.leaves[id];
+    const ir::Leaves& leaves = *grid_.leaves[id];
     for (const std::uint32_t lane : active) {
         const Place place = reach(id, lane);
-        for (std::size_t leaf = 0; const Leaf& at : leaves) {
-            value(id, leaf++, lane) = load_scalar(at.scalar, place.memory + at.offset);
+        for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
+            value(id, leaf++, lane) = ir::load_scalar(at.scalar, place.memory + at.offset);
         }
     }
 }
 
 void Workgroup::run_store(NodeId id, const Lanes& active) {
     const NodeId stored = fn_.arg(id, 1);
-    const Leaves& leaves = *grid_.leaves[stored];
+    const ir::Leaves& leaves = *grid_.leaves[stored];
     for (const std::uint32_t lane : active) {
         const Place place = reach(id, lane);
         // Leaf by leaf: the padding of structs is no part of a value and keeps its bytes.
-        for (std::size_t leaf = 0; const Leaf& at : leaves) {
-            store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
+        for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
+            ir::store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
         }
     }
 }
@@ -117,7 +117,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
     const ScalarType type = fn_.type(id).scalar();
     for (const std::uint32_t lane : active) {
         const Place place = reach(id, lane);
-        const Bits old = load_scalar(type, place.memory);
+        const Bits old = ir::load_scalar(type, place.memory);
         const Bits operand = value(fn_.arg(id, 1), 0, lane);
         Bits updated = operand;
         if (op == Op::AtomicCas) {
@@ -125,7 +125,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
         } else if (op != Op::AtomicExchange) {
             updated = scalar_function(plain_operation(op), type)(old, operand, 0);
         }
-        store_scalar(type, place.memory, updated);
+        ir::store_scalar(type, place.memory, updated);
         value(id, 0, lane) = old;
     }
 }
@@ -138,8 +138,8 @@ void Workgroup::run_print(NodeId id, const Lanes& active) {
     for (const std::uint32_t lane : active) {
         std::byte* to = values.data();
         for (const NodeId operand : fn_.args(id)) {
-            for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[operand]) {
-                store_scalar(at.scalar, to + at.offset, value(operand, leaf++, lane));
+            for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[operand]) {
+                ir::store_scalar(at.scalar, to + at.offset, value(operand, leaf++, lane));
             }
             to += backend::print_slot(fn_.type(operand).size());
         }

@@ -52,7 +52,7 @@ void Workgroup::run_subgroup(NodeId id, const Lanes& active) {
 void Workgroup::run_fold(NodeId id, std::span<const std::uint32_t> lanes) {
     const NodeId operand = fn_.arg(id, 0);
     const Fold fold = fold_of(fn_[id].op);
-    for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[id]) {
+    for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[id]) {
         const ScalarFn combine = scalar_function(fold.combine, at.scalar);
         // Starting at the first lane, not at the identity: 0 + -0 would lose the sign.
         Bits sum = value(operand, leaf, lanes[0]);

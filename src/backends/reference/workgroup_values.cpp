@@ -104,7 +104,7 @@ void Workgroup::run_elementwise(NodeId id, const Lanes& active) {
     const NodeId a = args[0];
     const NodeId b = args.size() > 1 ? args[1] : a;
     const NodeId c = args.size() > 2 ? args[2] : a;
-    const Leaves& leaves = *grid_.leaves[a];
+    const ir::Leaves& leaves = *grid_.leaves[a];
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         const ScalarFn f = scalar_function(node.op, leaves[leaf].scalar);
         if (f == nullptr) {
@@ -142,11 +142,11 @@ void Workgroup::run_bitcast(NodeId id, const Lanes& active) {
     const NodeId a = fn_.arg(id, 0);
     std::vector<std::byte> memory(fn_.type(a).size());
     for (const std::uint32_t lane : active) {
-        for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[a]) {
-            store_scalar(at.scalar, memory.data() + at.offset, value(a, leaf++, lane));
+        for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[a]) {
+            ir::store_scalar(at.scalar, memory.data() + at.offset, value(a, leaf++, lane));
         }
-        for (std::size_t leaf = 0; const Leaf& at : *grid_.leaves[id]) {
-            value(id, leaf++, lane) = load_scalar(at.scalar, memory.data() + at.offset);
+        for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[id]) {
+            value(id, leaf++, lane) = ir::load_scalar(at.scalar, memory.data() + at.offset);
         }
     }
 }

@@ -116,8 +116,14 @@ Val CodeBuilder::splat(Val x, unsigned n) {
         all.fill(x);
         return L.ConstVector(all.data(), n);
     }
+    // Beside its load the two become one instruction, which they do not in another block.
+    const Block here = L.GetInsertBlock(b);
+    const Val next = L.IsALoadInst(x) != nullptr ? L.GetNextInstruction(x) : nullptr;
+    if (next != nullptr) L.PositionBuilderBefore(b, next);
     const Val one = L.BuildInsertElement(b, L.GetPoison(t), x, u32(0), "");
-    return L.BuildShuffleVector(b, one, L.GetPoison(t), L.ConstNull(L.VectorType(i32, n)), "");
+    const Val all = L.BuildShuffleVector(b, one, L.GetPoison(t), L.ConstNull(L.VectorType(i32, n)), "");
+    if (next != nullptr) L.PositionBuilderAtEnd(b, here);
+    return all;
 }
 
 Val CodeBuilder::shuffle(Val x, Val y, std::span<const int> lanes_of_both) {

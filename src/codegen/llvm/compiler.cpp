@@ -307,6 +307,8 @@ Target host_target(unsigned forced_width) {
     return target;
 }
 
+bool host_has_fma() { return isa_of({}).fma; }
+
 std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant,
                                         const Target& target) {
     Unit unit(fn, variant, target);

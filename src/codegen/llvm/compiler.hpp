@@ -21,6 +21,9 @@ struct Target {
 /// width that is asked for. Needs no LLVM.
 [[nodiscard]] Target host_target(unsigned forced_width = 0);
 
+/// Whether the host multiplies and adds in one instruction; else a fma is a call.
+[[nodiscard]] bool host_has_fma();
+
 /// Whether workgroups are invisible to the kernel (no local ids, group ids, shared memory, barriers, subgroup
 /// operations), so that one compiled variant serves every local size.
 [[nodiscard]] bool is_flat(const ir::Function& fn);
@@ -36,8 +39,12 @@ struct Variant {
     bool streaming = false;  // store past the caches into buffers that are only written (written_only); the
                              // caller promises that these start at multiples of 64 bytes. Pays for buffers
                              // larger than the last cache.
+    bool huge = false;       // some dimension of the grid may have huge_extent invocations or more
     friend bool operator==(const Variant&, const Variant&) = default;
 };
+/// From this many invocations in a dimension on, a grid needs the variant `huge`. Below it ids are positive
+/// as i32 too, those beyond the edge in a partial workgroup included: signed index arithmetic is understood.
+inline constexpr std::uint32_t huge_extent = 0x7fff0000;
 
 /// Machine code of one variant; frees it when destroyed (no call may be running).
 class CompiledKernel {

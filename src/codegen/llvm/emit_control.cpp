@@ -174,6 +174,34 @@ KernelEmitter::Trip KernelEmitter::trip_count(NodeId id) {
     return {uniform ? Leaf::of_scalar(n) : Leaf::of_lanes(n), begin, step};
 }
 
+KernelEmitter::OpenLoop KernelEmitter::open_loop(NodeId id) {
+    OpenLoop loop{.node = id, .masked = control_.divergent[id]};
+    if (!loop.masked) return loop;
+    enter_masked();
+    loop.broken = c.slot(c.mask_type());
+    c.store(c.zero(c.mask_type()), loop.broken, 0);
+    if (control_.masked_continue[id]) {
+        loop.continued = c.slot(c.mask_type());
+        c.store(c.zero(c.mask_type()), loop.continued, 0);
+    }
+    ++divergence_;
+    return loop;
+}
+
+void KernelEmitter::resume_continued(const OpenLoop& loop) {
+    if (loop.continued == nullptr) return;
+    c.store(c.or_(c.load(c.mask_type(), live_, 0), c.load(c.mask_type(), loop.continued, 0)), live_, 0);
+    c.store(c.zero(c.mask_type()), loop.continued, 0);
+}
+
+void KernelEmitter::close_loop(const OpenLoop& loop, bool was_masked) {
+    if (!loop.masked) return;
+    --divergence_;
+    c.store(c.load(c.mask_type(), loop.broken, 0), live_, 0);
+    // All lanes are back, unless some returned.
+    masked_ = was_masked || control_.kills[loop.node];
+}
+
 void KernelEmitter::emit_for(NodeId id) {
     const ir::Node& node = fn_[id];
     const bool divergent = control_.divergent[id];
@@ -181,17 +209,7 @@ void KernelEmitter::emit_for(NodeId id) {
     const Type t = c.scalar(type);
     const Trip trip = trip_count(id);
     const bool was_masked = masked_;
-    if (divergent) enter_masked();
-    OpenLoop loop{.node = id, .masked = divergent};
-    if (divergent) {
-        loop.broken = c.slot(c.mask_type());
-        c.store(c.zero(c.mask_type()), loop.broken, 0);
-        if (control_.masked_continue[id]) {
-            loop.continued = c.slot(c.mask_type());
-            c.store(c.zero(c.mask_type()), loop.continued, 0);
-        }
-        ++divergence_;
-    }
+    OpenLoop loop = open_loop(id);
     const Val counter = c.slot(t);
     c.store(c.zero(t), counter, 0);
     const Block head = c.block("for.head");
@@ -245,37 +263,18 @@ void KernelEmitter::emit_for(NodeId id) {
     if (!c.terminated()) c.br(loop.next);
     masked_ = masked_inside;
     c.at(loop.next);
-    if (loop.continued != nullptr) {
-        c.store(c.or_(c.load(c.mask_type(), live_, 0), c.load(c.mask_type(), loop.continued, 0)), live_, 0);
-        c.store(c.zero(c.mask_type()), loop.continued, 0);
-    }
+    resume_continued(loop);
     c.store(c.add(i, c.c(t, 1)), counter, 0);
     c.br(head);
     c.at(loop.exit);
-    if (divergent) {
-        --divergence_;
-        c.store(c.load(c.mask_type(), loop.broken, 0), live_, 0);
-        masked_ = true;
-        // All lanes are back, unless some returned.
-        if (!was_masked && !control_.kills[id]) masked_ = false;
-    }
+    close_loop(loop, was_masked);
 }
 
 void KernelEmitter::emit_loop(NodeId id) {
     const ir::Node& node = fn_[id];
     const bool divergent = control_.divergent[id];
     const bool was_masked = masked_;
-    if (divergent) enter_masked();
-    OpenLoop loop{.node = id, .masked = divergent};
-    if (divergent) {
-        loop.broken = c.slot(c.mask_type());
-        c.store(c.zero(c.mask_type()), loop.broken, 0);
-        if (control_.masked_continue[id]) {
-            loop.continued = c.slot(c.mask_type());
-            c.store(c.zero(c.mask_type()), loop.continued, 0);
-        }
-        ++divergence_;
-    }
+    OpenLoop loop = open_loop(id);
     const Block head = c.block("loop");
     loop.next = c.block("loop.next");
     loop.exit = c.block("loop.exit");
@@ -290,11 +289,7 @@ void KernelEmitter::emit_loop(NodeId id) {
     masked_ = masked_inside;
     c.at(loop.next);
     if (divergent) {
-        if (loop.continued != nullptr) {
-            c.store(c.or_(c.load(c.mask_type(), live_, 0), c.load(c.mask_type(), loop.continued, 0)), live_,
-                    0);
-            c.store(c.zero(c.mask_type()), loop.continued, 0);
-        }
+        resume_continued(loop);
         const std::vector<NodeId>& nodes = fn_.nodes_of(node.regions[0]);
         const bool some_left = loop.continued == nullptr && !nodes.empty() && !control_.kills[nodes.back()] &&
                                ir::form(fn_[nodes.back()].op) != ir::Form::Jump;
@@ -307,12 +302,7 @@ void KernelEmitter::emit_loop(NodeId id) {
         c.br(head);
     }
     c.at(loop.exit);
-    if (divergent) {
-        --divergence_;
-        c.store(c.load(c.mask_type(), loop.broken, 0), live_, 0);
-        masked_ = true;
-        if (!was_masked && !control_.kills[id]) masked_ = false;
-    }
+    close_loop(loop, was_masked);
 }
 
 void KernelEmitter::emit_jump(NodeId id) {

@@ -1,6 +1,7 @@
 // Kernels with barriers: group-level control flow in scalar code, segments as loops over the group's chunks,
 // and the spill area between them (passes/split_barriers.hpp).
 #include "codegen/llvm/kernel_emitter.hpp"
+#include "ir/leaves.hpp"
 
 namespace volley::codegen::llvm {
 
@@ -9,18 +10,6 @@ using ir::Op;
 using passes::GroupItem;
 using passes::GroupRegion;
 using passes::Segment;
-
-namespace {
-
-void leaf_types(DType t, std::vector<ScalarType>& out) {
-    if (t.is_scalar()) {
-        out.push_back(t.scalar());
-        return;
-    }
-    for (std::uint64_t i = 0; i < t.count(); ++i) leaf_types(t.part(i), out);
-}
-
-}  // namespace
 
 void KernelEmitter::place_spills() {
     const auto reserve = [&](std::uint64_t bytes_per_chunk) {
@@ -42,8 +31,7 @@ Val KernelEmitter::spill_address(std::uint64_t offset, std::uint64_t size, Val c
 }
 
 Leaves KernelEmitter::load_spilled(NodeId id, Val chunk, bool first_lane_only) {
-    std::vector<ScalarType> types;
-    leaf_types(fn_.type(id), types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(fn_.type(id));
     const std::uint64_t size = types.size() * 8 * c.W;
     const Val at = spill_address(spill_offsets_.at(id), size, chunk);
     Leaves leaves;
@@ -65,8 +53,7 @@ Leaves KernelEmitter::load_spilled(NodeId id, Val chunk, bool first_lane_only) {
 }
 
 void KernelEmitter::save_spilled(NodeId id, Val chunk) {
-    std::vector<ScalarType> types;
-    leaf_types(fn_.type(id), types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(fn_.type(id));
     const Val at = spill_address(spill_offsets_.at(id), types.size() * 8 * c.W, chunk);
     for (std::size_t k = 0; k < types.size(); ++k) {
         const Val v =
@@ -78,8 +65,7 @@ void KernelEmitter::save_spilled(NodeId id, Val chunk) {
 
 void KernelEmitter::load_variable(NodeId id, Val chunk) {
     Variable& v = variables_.at(id);
-    std::vector<ScalarType> types;
-    leaf_types(v.type, types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(v.type);
     const std::uint64_t size = (types.size() * v.slot_size + 63) / 64 * 64;
     const Val at = spill_address(v.spill, size, chunk);
     if (v.indexed) {
@@ -98,8 +84,7 @@ void KernelEmitter::load_variable(NodeId id, Val chunk) {
 void KernelEmitter::save_variable(NodeId id, Val chunk) {
     const Variable& v = variables_.at(id);
     if (v.indexed) return;
-    std::vector<ScalarType> types;
-    leaf_types(v.type, types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(v.type);
     const std::uint64_t size = (types.size() * v.slot_size + 63) / 64 * 64;
     const Val at = spill_address(v.spill, size, chunk);
     for (std::size_t k = 0; k < types.size(); ++k) {

@@ -2,6 +2,7 @@
 // lives in memory, leaf by leaf with the lanes of a leaf side by side, so that a uniform index is still a
 // vector access.
 #include "codegen/llvm/kernel_emitter.hpp"
+#include "ir/leaves.hpp"
 
 #include <algorithm>
 
@@ -9,18 +10,6 @@ namespace volley::codegen::llvm {
 
 using ir::NodeId;
 using ir::Op;
-
-namespace {
-
-void leaf_types(DType t, std::vector<ScalarType>& out) {
-    if (t.is_scalar()) {
-        out.push_back(t.scalar());
-        return;
-    }
-    for (std::uint64_t i = 0; i < t.count(); ++i) leaf_types(t.part(i), out);
-}
-
-}  // namespace
 
 std::pair<std::uint64_t, std::vector<KernelEmitter::Step>> KernelEmitter::leaf_path(NodeId access) {
     const Op op = fn_[access].op;
@@ -75,8 +64,7 @@ void KernelEmitter::declare_variables() {
         }
     });
     for (auto& [id, v] : variables_) {
-        std::vector<ScalarType> types;
-        leaf_types(v.type, types);
+        const std::vector<ScalarType> types = ir::leaf_scalars(v.type);
         if (types.size() > 64) v.indexed = true;  // too many for registers
         v.spilled = segments_ && segments_->spilled_variable(id) && !segments_->group_variable(id);
         unsigned widest = 1;
@@ -96,8 +84,7 @@ void KernelEmitter::declare_variables() {
 
 void KernelEmitter::reset_variable(NodeId id) {
     Variable& v = variables_.at(id);
-    std::vector<ScalarType> types;
-    leaf_types(v.type, types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(v.type);
     // All lanes, live or not: a lane that does not run the declaration cannot see the variable either.
     for (std::size_t k = 0; k < types.size(); ++k) {
         const Type t = v.indexed && types[k] == ScalarType::Bool ? (v.uniform ? c.i8 : c.lanes(c.i8))
@@ -132,8 +119,7 @@ std::pair<Val, Val> KernelEmitter::variable_address(const Variable& v, std::uint
 void KernelEmitter::emit_variable_load(NodeId id) {
     const Variable& v = variables_.at(fn_.arg(id, 0));
     const auto [first, steps] = leaf_path(id);
-    std::vector<ScalarType> types;
-    leaf_types(fn_.type(id), types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(fn_.type(id));
     Leaves leaves;
     if (!v.indexed) {
         for (std::size_t k = 0; k < types.size(); ++k) {
@@ -171,8 +157,7 @@ void KernelEmitter::emit_variable_store(NodeId id) {
     const Variable& v = variables_.at(fn_.arg(id, 0));
     const Leaves& in = value(fn_.arg(id, 1));
     const auto [first, steps] = leaf_path(id);
-    std::vector<ScalarType> types;
-    leaf_types(fn_.type(fn_.arg(id, 1)), types);
+    const std::vector<ScalarType> types = ir::leaf_scalars(fn_.type(fn_.arg(id, 1)));
     const Val m = v.uniform ? nullptr : mask();
     if (!v.indexed) {
         for (std::size_t k = 0; k < types.size(); ++k) {

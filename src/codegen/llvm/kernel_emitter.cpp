@@ -73,6 +73,7 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
     const LaneShape varying{LaneShape::Varying, 0, 1};
     LaneModel model;
     model.width = width;
+    if (!variant.huge) model.max_global_id = 0x7fffffff;
     const auto run = [](std::uint64_t align) { return LaneShape{LaneShape::Affine, 1, align}; };
     if (is_flat(fn)) {
         model.global_id[0] = run(width);
@@ -81,6 +82,8 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
         return model;
     }
     model.local_index = run(width);
+    const std::uint64_t group = std::uint64_t{variant.local[0]} * variant.local[1] * variant.local[2];
+    model.max_local_id = (group + width - 1) / width * width - 1;
     const std::uint32_t lx = variant.local[0];
     const bool line = variant.local[1] == 1 && variant.local[2] == 1;
     if (line || lx % width == 0) {

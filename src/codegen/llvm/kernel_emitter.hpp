@@ -160,6 +160,9 @@ private:
         Val continued = nullptr;
         bool masked = false;
     };
+    OpenLoop open_loop(ir::NodeId id);            // makes the slots of a divergent one
+    void resume_continued(const OpenLoop& loop);  // lanes that met `continue` are live again
+    void close_loop(const OpenLoop& loop, bool was_masked);
     struct Trip {
         Leaf count;  // unsigned, in the index's width
         Leaf begin;

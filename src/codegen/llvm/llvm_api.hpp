@@ -31,7 +31,8 @@ namespace volley::codegen::llvm {
     X(AddFunction) X(GetNamedFunction) X(GetParam) X(SetLinkage) X(CreateStringAttribute)                    \
     X(CreateEnumAttribute) X(GetEnumAttributeKindForName) X(AddAttributeAtIndex)                             \
     X(AppendBasicBlockInContext) X(CreateBuilderInContext) X(DisposeBuilder) X(PositionBuilderAtEnd)         \
-    X(PositionBuilderBefore) X(GetInsertBlock) X(GetFirstInstruction) X(GetBasicBlockTerminator)             \
+    X(PositionBuilderBefore) X(GetInsertBlock) X(GetFirstInstruction) X(GetNextInstruction)                  \
+    X(GetBasicBlockTerminator) X(IsALoadInst)                                                                \
     X(LookupIntrinsicID) X(GetIntrinsicDeclaration) X(IntrinsicGetType)                                      \
     /* instructions */                                                                                       \
     X(BuildRet) X(BuildRetVoid) X(BuildBr) X(BuildCondBr) X(BuildUnreachable) X(BuildPhi) X(AddIncoming)     \

@@ -1,5 +1,5 @@
-// A type as the flat list of its scalars, and paths into it. The interpreter keeps every value as such a list
-// and every memory in the host's layout; a leaf says where one scalar lies in both.
+// A type as the flat list of its scalars, and paths into it. Backends keep values as such lists and memory in
+// the host's layout; a leaf says where one scalar lies in both.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace volley::backends::reference {
+namespace volley::ir {
 
 struct Leaf {
     ScalarType scalar;
@@ -19,6 +19,8 @@ struct Leaf {
 using Leaves = std::vector<Leaf>;
 
 [[nodiscard]] Leaves leaves_of(DType type);
+/// Their scalar types alone.
+[[nodiscard]] std::vector<ScalarType> leaf_scalars(DType type);
 
 /// How many leaves lie before part i.
 [[nodiscard]] std::uint64_t leaves_before(DType type, std::uint64_t i);
@@ -27,4 +29,4 @@ using Leaves = std::vector<Leaf>;
 [[nodiscard]] std::uint64_t load_scalar(ScalarType scalar, const std::byte* from);
 void store_scalar(ScalarType scalar, std::byte* to, std::uint64_t bits);
 
-}  // namespace volley::backends::reference
+}  // namespace volley::ir

@@ -1,9 +1,9 @@
 // Flattens types; reads and writes single scalars.
-#include "backends/reference/leaves.hpp"
+#include "ir/leaves.hpp"
 
 #include <cstring>
 
-namespace volley::backends::reference {
+namespace volley::ir {
 namespace {
 
 void append(Leaves& leaves, DType type, std::size_t offset) {
@@ -31,6 +31,13 @@ Leaves leaves_of(DType type) {
     return leaves;
 }
 
+std::vector<ScalarType> leaf_scalars(DType type) {
+    std::vector<ScalarType> scalars;
+    scalars.reserve(type.leaf_count());
+    for (const Leaf& leaf : leaves_of(type)) scalars.push_back(leaf.scalar);
+    return scalars;
+}
+
 std::uint64_t leaves_before(DType type, std::uint64_t i) {
     if (!type.is_struct()) return i * type.part(0).leaf_count();
     std::uint64_t before = 0;
@@ -53,4 +60,4 @@ void store_scalar(ScalarType scalar, std::byte* to, std::uint64_t bits) {
     std::memcpy(to, &bits, size_of(scalar));
 }
 
-}  // namespace volley::backends::reference
+}  // namespace volley::ir

@@ -1,0 +1,28 @@
+// What an exception of the library must be: of a code, with all three parts of its message.
+#pragma once
+
+#include <volley/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace volley::testing {
+
+/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
+template <class F>
+std::string error_of(ErrorCode code, F&& f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
+        EXPECT_FALSE(error.what_failed().empty()) << error.what();
+        EXPECT_FALSE(error.subject().empty()) << error.what();
+        EXPECT_FALSE(error.advice().empty()) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+}  // namespace volley::testing
