@@ -40,8 +40,14 @@ class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
 // In slices, which ctest's shards share out.
 constexpr unsigned slices = 8;
-constexpr std::uint64_t pass_programs = 2400;
-constexpr std::uint64_t cpu_programs = 320;
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t share = 4;  // of what runs without: each program takes several times as long
+#else
+constexpr std::uint64_t share = 1;
+#endif
+constexpr std::uint64_t pass_programs = 2400 / share;
+constexpr std::uint64_t cpu_programs = 160 / share;        // at all widths
+constexpr std::uint64_t cpu_programs_once = 1200 / share;  // at one each
 
 TEST_P(RandomPrograms, MeanTheSameAfterEveryPass) {
     const std::uint64_t n = pass_programs / slices;
@@ -51,6 +57,13 @@ TEST_P(RandomPrograms, MeanTheSameAfterEveryPass) {
 TEST_P(RandomPrograms, RunAlikeOnTheCpuAtAllWidths) {
     const std::uint64_t n = cpu_programs / slices;
     run_seeds(first_seed + GetParam() * n, first_seed + (GetParam() + 1) * n, {.passes = false});
+}
+
+TEST_P(RandomPrograms, RunAlikeOnTheCpuAtOneWidthEach) {
+    const unsigned width = DifferentialOptions{}.widths[GetParam() % 4];
+    const std::uint64_t n = cpu_programs_once / slices;
+    const std::uint64_t begin = first_seed + cpu_programs + GetParam() * n;
+    run_seeds(begin, begin + n, {.passes = false, .widths = {width}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Slice, RandomPrograms, ::testing::Range(0u, slices));
