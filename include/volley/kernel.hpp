@@ -185,6 +185,8 @@ private:
     const AnyBuffer* buffer_;
 };
 
+class KernelAccess;
+
 template <class Parameter>
 using HeldArgument = std::conditional_t<lang::ParamTraits<Parameter>::kind == lang::ParameterKind::Buffer,
                                         BufferArgument<Parameter>, ValueArgument<Parameter>>;
@@ -238,8 +240,7 @@ public:
     [[nodiscard]] std::string code() const { return detail::device_code(*core_, config_); }
 
 private:
-    template <class F>
-    friend auto kernel(std::string_view name, const KernelOptions& options, F body);
+    friend class detail::KernelAccess;
     explicit Kernel(std::shared_ptr<runtime::KernelCore> core) : core_(std::move(core)) {}
 
     template <std::size_t... I, class... A>
@@ -262,11 +263,17 @@ private:
 
 namespace detail {
 
-template <class List>
-struct KernelFor;
-template <class... P>
-struct KernelFor<lang::ParamList<P...>> {
-    using type = Kernel<P...>;
+/// Makes kernels of what they share.
+class KernelAccess {
+public:
+    template <class... P>
+    [[nodiscard]] static Kernel<P...> make(std::shared_ptr<runtime::KernelCore> core) {
+        return Kernel<P...>(std::move(core));
+    }
+    template <class... P>
+    [[nodiscard]] static Kernel<P...> make(lang::ParamList<P...>, std::shared_ptr<runtime::KernelCore> core) {
+        return Kernel<P...>(std::move(core));
+    }
 };
 
 }  // namespace detail
@@ -277,8 +284,9 @@ struct KernelFor<lang::ParamList<P...>> {
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();
-    using Result = typename detail::KernelFor<lang::params_t<F>>::type;
-    return Result(detail::make_kernel(name, options, std::make_unique<detail::BodyOf<F>>(std::move(body))));
+    return detail::KernelAccess::make(
+        lang::params_t<F>{},
+        detail::make_kernel(name, options, std::make_unique<detail::BodyOf<F>>(std::move(body))));
 }
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, F body) {

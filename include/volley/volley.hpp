@@ -11,5 +11,6 @@
 #include <volley/log.hpp>
 #include <volley/print_sink.hpp>
 #include <volley/queue.hpp>
+#include <volley/raw_kernel.hpp>
 #include <volley/shape.hpp>
 #include <volley/version.hpp>

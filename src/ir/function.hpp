@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,8 @@ struct Param {
 
 using Dim3 = std::array<std::uint32_t, 3>;
 
+struct ForeignCode;
+
 /// One kernel. Plain data: copying copies the kernel. Made by Builder, checked by verify().
 class Function {
 public:
@@ -81,6 +84,7 @@ public:
     std::vector<std::string> strings;
     std::vector<std::string> files;
     RegionId body = 0;
+    std::shared_ptr<const ForeignCode> foreign;  // instead of a body: a kernel in a device's own language
 
     Function() : regions(1) {}
 

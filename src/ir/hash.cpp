@@ -2,6 +2,8 @@
 // they are used, by type and bits, so that neither their place nor their number matters.
 #include "ir/hash.hpp"
 
+#include "ir/foreign.hpp"
+
 #include <unordered_map>
 
 namespace volley::ir {
@@ -42,10 +44,18 @@ public:
             ++next_;
         }
         add_region(fn_.body);
+        if (fn_.foreign) add_foreign(*fn_.foreign);
         return hasher_.digest();
     }
 
 private:
+    void add_foreign(const ForeignCode& code) {
+        hasher_.add(code.language, code.words.size());
+        for (const std::uint32_t word : code.words) hasher_.add(word);
+        hasher_.add(std::string_view(code.text));
+        hasher_.add(std::string_view(code.entry));
+    }
+
     void add_region(RegionId region) {
         hasher_.add(Tag::Open);
         for (const NodeId id : fn_.nodes_of(region)) {

@@ -2,6 +2,7 @@
 #include "runtime/program_cache.hpp"
 
 #include "backends/api/dump.hpp"
+#include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
 #include "ir/printer.hpp"
@@ -30,6 +31,10 @@ passes::OptimiseOptions pass_options() {
 KernelFacts find_facts(const ir::Function& fn) {
     KernelFacts facts;
     facts.writes.resize(fn.params.size());
+    if (fn.foreign) {
+        for (std::size_t i = 0; i < fn.params.size(); ++i)
+            facts.writes[i] = fn.params[i].kind == ir::ParamKind::Buffer && !fn.params[i].read_only;
+    }
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
         const ir::Node& node = fn[id];
         if (node.op == ir::Op::Barrier) facts.has_barrier = true;
@@ -51,7 +56,12 @@ backend::Program& CachedKernel::compile(unsigned index, backend::Device& device)
     const std::scoped_lock lock(mutex_);
     if (backend::Program* program = programs_[index].load(std::memory_order_acquire)) return *program;
     ir::Function fn = function_;
-    if (device.info().fused_fma) passes::contract(fn, pass_options());
+    if (fn.foreign && !device.runs(fn.foreign->language)) {
+        fail(ErrorCode::Unsupported, cat("the device does not run ", ir::name_of(fn.foreign->language)),
+             cat("kernel '", fn.name, "' on ", device.info().id()),
+             "launch it on a device that does, with .on(queue) or in another context");
+    }
+    if (!fn.foreign && device.info().fused_fma) passes::contract(fn, pass_options());
     owned_[index] = device.compile(std::move(fn));
     programs_[index].store(owned_[index].get(), std::memory_order_release);
     return *owned_[index];
@@ -65,11 +75,16 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
     }
     // Outside of the lock: two threads may do the same work, and the first to finish wins.
     ir::Function fn = traced;
+    if (fn.foreign) return keep(key, std::move(fn));
     ir::verify(fn);
     passes::check_barriers(fn, passes::analyse_uniformity(fn));
     if (settings().check_bounds) passes::check_bounds(fn);
     if (settings().dump.ir) backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
     passes::clean(fn, pass_options());
+    return keep(key, std::move(fn));
+}
+
+CachedKernel& ProgramCache::keep(const Hash128& key, ir::Function fn) {
     auto made = std::make_unique<CachedKernel>(std::move(fn), devices_);
     const std::scoped_lock lock(mutex_);
     return *kernels_.try_emplace(key, std::move(made)).first->second;

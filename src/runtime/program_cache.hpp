@@ -55,6 +55,8 @@ public:
     void clear();
 
 private:
+    CachedKernel& keep(const Hash128& key, ir::Function fn);
+
     unsigned devices_;
     std::mutex mutex_;
     std::unordered_map<Hash128, std::unique_ptr<CachedKernel>> kernels_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/api/queue.hpp"
+#include "ir/foreign.hpp"
 
 #include <volley/device.hpp>
 
@@ -28,7 +29,9 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised memory. Throws MemoryError (OutOfMemory) naming the size and the device.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
-    /// `fn` is verified and optimised. Throws CompileError or Unsupported (a feature that the device lacks,
+    /// Whether compile() takes functions whose code is written in that language (ir/foreign.hpp).
+    [[nodiscard]] virtual bool runs(ir::Language) const noexcept { return false; }
+    /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or Unsupported (a feature that the device lacks,
     /// with the source line).
     [[nodiscard]] virtual std::unique_ptr<Program> compile(ir::Function fn) = 0;
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;

@@ -1,0 +1,25 @@
+# shaderc with all that it is made of, as static libraries: Debian's shared one lacks symbols. Defines
+# ShadercStatic::shaderc. Optional: without it there is no kernel_from_glsl.
+find_path(ShadercStatic_INCLUDE_DIR shaderc/shaderc.h)
+set(ShadercStatic_LIBRARIES "")
+set(missing "")
+foreach(name IN ITEMS shaderc_combined glslang MachineIndependent GenericCodeGen OSDependent OGLCompiler SPIRV
+    SPIRV-Tools-opt SPIRV-Tools)
+  find_library(ShadercStatic_${name} lib${name}.a)
+  mark_as_advanced(ShadercStatic_${name})
+  if(ShadercStatic_${name})
+    list(APPEND ShadercStatic_LIBRARIES ${ShadercStatic_${name}})
+  elseif(name MATCHES "^(shaderc_combined|glslang|SPIRV)")
+    list(APPEND missing ${name})  # the others are parts of these in some versions
+  endif()
+endforeach()
+include(FindPackageHandleStandardArgs)
+if(missing)
+  set(ShadercStatic_LIBRARIES "")
+endif()
+find_package_handle_standard_args(ShadercStatic REQUIRED_VARS ShadercStatic_LIBRARIES ShadercStatic_INCLUDE_DIR)
+if(ShadercStatic_FOUND AND NOT TARGET ShadercStatic::shaderc)
+  add_library(ShadercStatic::shaderc INTERFACE IMPORTED)
+  target_include_directories(ShadercStatic::shaderc INTERFACE ${ShadercStatic_INCLUDE_DIR})
+  target_link_libraries(ShadercStatic::shaderc INTERFACE ${ShadercStatic_LIBRARIES})
+endif()

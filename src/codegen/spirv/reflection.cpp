@@ -1,0 +1,302 @@
+// One walk over the instructions collects types, constants, decorations and variables; the rest are look-ups.
+#include "codegen/spirv/reflection.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <spirv/unified1/spirv.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+namespace volley::codegen::spirv {
+namespace {
+
+constexpr std::size_t header_words = 5;
+constexpr unsigned max_nesting = 32;  // of types, so that broken modules cannot recurse for ever
+
+struct Type {
+    spv::Op op = spv::OpNop;
+    std::vector<std::uint32_t> operands;  // behind the result id
+};
+
+struct Variable {
+    std::uint32_t id = 0;
+    std::uint32_t type = 0;
+    spv::StorageClass storage = spv::StorageClassMax;
+};
+
+class Reader {
+public:
+    Reader(std::span<const std::uint32_t> words, std::string_view entry, std::string_view kernel)
+        : words_(words), entry_(entry), kernel_(kernel) {}
+
+    Reflection run() {
+        walk();
+        if (entry_id_ == 0) {
+            refuse(cat("it has no compute entry point named '", entry_, "'"),
+                   "name one of its entry points, or compile it for the compute stage");
+        }
+        Reflection found;
+        found.local = local_size();
+        for (const Variable& variable : variables_) add(found, variable);
+        std::sort(found.bindings.begin(), found.bindings.end());
+        return found;
+    }
+
+private:
+    [[noreturn]] void refuse(std::string_view what, std::string_view advice) const {
+        fail(ErrorCode::CompileError, cat("the SPIR-V cannot be used: ", what), cat("kernel '", kernel_, "'"),
+             advice);
+    }
+    [[noreturn]] void broken() const {
+        refuse("its instructions are cut off or malformed", "give the whole, unchanged output of a compiler");
+    }
+
+    void walk() {
+        if (words_.size() < header_words || words_[0] != spv::MagicNumber) {
+            const bool swapped = !words_.empty() && words_[0] == 0x03022307u;
+            refuse(swapped ? "its words have the other byte order" : "it is not SPIR-V",
+                   "give the words that a SPIR-V compiler wrote, the first of them 0x07230203");
+        }
+        for (std::size_t at = header_words; at < words_.size();) {
+            const std::uint32_t count = words_[at] >> 16;
+            if (count == 0 || count > words_.size() - at) broken();
+            instruction(static_cast<spv::Op>(words_[at] & 0xffffu), words_.subspan(at + 1, count - 1));
+            at += count;
+        }
+    }
+
+    void instruction(spv::Op op, std::span<const std::uint32_t> w) {
+        const auto need = [&](std::size_t n) {
+            if (w.size() < n) broken();
+        };
+        switch (op) {
+            case spv::OpEntryPoint:
+                need(3);
+                if (w[0] == spv::ExecutionModelGLCompute && text(w.subspan(2)) == entry_) entry_id_ = w[1];
+                break;
+            case spv::OpExecutionMode:
+                need(2);
+                if (w[1] == spv::ExecutionModeLocalSize) {
+                    need(5);
+                    local_[w[0]] = {w[2], w[3], w[4]};
+                }
+                break;
+            case spv::OpExecutionModeId:
+                need(2);
+                if (w[1] == spv::ExecutionModeLocalSizeId) {
+                    need(5);
+                    local_ids_[w[0]] = {w[2], w[3], w[4]};
+                }
+                break;
+            case spv::OpDecorate:
+                need(2);
+                decorations_[{w[0], w[1]}] = w.size() >= 3 ? w[2] : 0;
+                if (w[1] == spv::DecorationBuiltIn && w.size() >= 3 && w[2] == spv::BuiltInWorkgroupSize)
+                    size_constant_ = w[0];
+                break;
+            case spv::OpMemberDecorate:
+                need(3);
+                members_[{w[0], w[1], w[2]}] = w.size() >= 4 ? w[3] : 0;
+                break;
+            case spv::OpTypeInt:
+            case spv::OpTypeFloat:
+            case spv::OpTypeVector:
+            case spv::OpTypeMatrix:
+            case spv::OpTypeArray:
+            case spv::OpTypeRuntimeArray:
+            case spv::OpTypeStruct:
+            case spv::OpTypePointer:
+            case spv::OpTypeImage:
+            case spv::OpTypeSampler:
+            case spv::OpTypeSampledImage:
+                need(1);
+                types_[w[0]] = {op, {w.begin() + 1, w.end()}};
+                break;
+            case spv::OpConstant:
+            case spv::OpSpecConstant:
+                need(3);
+                constants_[w[1]] = w[2];
+                break;
+            case spv::OpConstantComposite:
+            case spv::OpSpecConstantComposite:
+                need(2);
+                composites_[w[1]] = {w.begin() + 2, w.end()};
+                break;
+            case spv::OpVariable:
+                need(3);
+                if (w[2] != spv::StorageClassFunction)
+                    variables_.push_back({w[1], w[0], static_cast<spv::StorageClass>(w[2])});
+                break;
+            default: break;
+        }
+    }
+
+    [[nodiscard]] static std::string text(std::span<const std::uint32_t> w) {
+        std::string result;
+        for (const std::uint32_t word : w) {
+            for (unsigned byte = 0; byte < 4; ++byte) {
+                const char c = static_cast<char>(word >> (8 * byte) & 0xffu);
+                if (c == '\0') return result;
+                result += c;
+            }
+        }
+        return result;
+    }
+
+    [[nodiscard]] ir::Dim3 local_size() const {
+        // A constant decorated WorkgroupSize takes precedence over the execution mode.
+        std::vector<std::uint32_t> ids;
+        if (const auto found = composites_.find(size_constant_); found != composites_.end()) {
+            ids = found->second;
+        } else if (const auto by_id = local_ids_.find(entry_id_); by_id != local_ids_.end()) {
+            ids = {by_id->second.begin(), by_id->second.end()};
+        } else if (const auto mode = local_.find(entry_id_); mode != local_.end()) {
+            return checked(mode->second);
+        } else {
+            refuse("it declares no workgroup size", "declare one: layout(local_size_x = 64) in;");
+        }
+        ir::Dim3 size = {1, 1, 1};
+        if (ids.size() != 3) broken();
+        for (std::size_t d = 0; d < 3; ++d) {
+            const auto constant = constants_.find(ids[d]);
+            if (constant == constants_.end()) broken();
+            size[d] = constant->second;  // of a specialisation constant: its default
+        }
+        return checked(size);
+    }
+
+    [[nodiscard]] ir::Dim3 checked(ir::Dim3 size) const {
+        if (size[0] == 0 || size[1] == 0 || size[2] == 0)
+            refuse("its workgroup size is zero", "declare sizes above zero");
+        return size;
+    }
+
+    [[nodiscard]] const Type& type(std::uint32_t id) const {
+        const auto found = types_.find(id);
+        if (found == types_.end()) broken();
+        return found->second;
+    }
+
+    [[nodiscard]] std::optional<std::uint32_t> decoration(std::uint32_t id, spv::Decoration what) const {
+        const auto found = decorations_.find({id, what});
+        return found == decorations_.end() ? std::nullopt : std::optional(found->second);
+    }
+    [[nodiscard]] std::optional<std::uint32_t> member(std::uint32_t id, std::uint32_t index,
+                                                      spv::Decoration what) const {
+        const auto found = members_.find({id, index, what});
+        return found == members_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    void add(Reflection& found, const Variable& variable) const {
+        const Type& pointer = type(variable.type);
+        if (pointer.op != spv::OpTypePointer || pointer.operands.size() < 2) broken();
+        const std::uint32_t pointee = pointer.operands[1];
+        switch (variable.storage) {
+            case spv::StorageClassStorageBuffer: add_binding(found, variable.id, pointee); break;
+            case spv::StorageClassUniform:
+                // How storage buffers were declared before SPIR-V 1.3.
+                if (!decoration(pointee, spv::DecorationBufferBlock))
+                    refuse("it uses a uniform buffer",
+                           "pass values as push constants and arrays as storage buffers");
+                add_binding(found, variable.id, pointee);
+                break;
+            case spv::StorageClassUniformConstant:
+                refuse("it uses images or samplers", "a raw kernel takes storage buffers and push constants");
+            case spv::StorageClassPushConstant: add_push(found, pointee); break;
+            default: break;
+        }
+    }
+
+    void add_binding(Reflection& found, std::uint32_t variable, std::uint32_t pointee) const {
+        if (type(pointee).op != spv::OpTypeStruct)
+            refuse("it uses an array of buffers", "declare one binding for each buffer");
+        if (decoration(variable, spv::DecorationDescriptorSet).value_or(0) != 0)
+            refuse("it uses a descriptor set other than 0", "declare buffers with set = 0");
+        const auto binding = decoration(variable, spv::DecorationBinding);
+        if (!binding) refuse("a buffer has no binding", "declare it with layout(binding = n)");
+        found.bindings.push_back(*binding);
+    }
+
+    void add_push(Reflection& found, std::uint32_t block) const {
+        const Type& structure = type(block);
+        if (structure.op != spv::OpTypeStruct) broken();
+        for (std::uint32_t i = 0; i < structure.operands.size(); ++i) {
+            const auto offset = member(block, i, spv::DecorationOffset);
+            if (!offset) broken();
+            PushMember push;
+            push.offset = *offset;
+            push.pointer = type(structure.operands[i]).op == spv::OpTypePointer;
+            push.size = static_cast<std::uint32_t>(size_of(structure.operands[i], block, i, 0));
+            found.push_bytes = std::max(found.push_bytes, push.offset + push.size);
+            found.push.push_back(push);
+        }
+    }
+
+    /// Bytes of a type in memory; a matrix's and an array's strides are decorations of the member that it is.
+    [[nodiscard]] std::uint64_t size_of(std::uint32_t id, std::uint32_t block, std::uint32_t index,
+                                        unsigned depth) const {
+        if (depth > max_nesting) broken();
+        const Type& t = type(id);
+        const auto operand = [&](std::size_t k) {
+            if (k >= t.operands.size()) broken();
+            return t.operands[k];
+        };
+        std::uint64_t size = 0;
+        switch (t.op) {
+            case spv::OpTypeInt:
+            case spv::OpTypeFloat: size = operand(0) / 8; break;
+            case spv::OpTypePointer: size = 8; break;
+            case spv::OpTypeVector: size = size_of(operand(0), block, index, depth + 1) * operand(1); break;
+            case spv::OpTypeMatrix: {
+                const std::uint64_t column = size_of(operand(0), block, index, depth + 1);
+                const std::uint64_t stride = member(block, index, spv::DecorationMatrixStride).value_or(0);
+                size = (operand(1) - std::uint64_t{1}) * stride + column;
+                break;
+            }
+            case spv::OpTypeArray: {
+                const auto length = constants_.find(operand(1));
+                if (length == constants_.end()) broken();
+                const std::uint64_t element = size_of(operand(0), block, index, depth + 1);
+                size =
+                    std::uint64_t{length->second} *
+                    decoration(id, spv::DecorationArrayStride).value_or(static_cast<std::uint32_t>(element));
+                break;
+            }
+            case spv::OpTypeStruct:
+                for (std::uint32_t i = 0; i < t.operands.size(); ++i) {
+                    const std::uint64_t at = member(id, i, spv::DecorationOffset).value_or(0);
+                    size = std::max(size, at + size_of(t.operands[i], id, i, depth + 1));
+                }
+                break;
+            default: broken();
+        }
+        if (size > 0xffff) refuse("its push constants are too big", "pass large values in buffers");
+        return size;
+    }
+
+    std::span<const std::uint32_t> words_;
+    std::string_view entry_;
+    std::string_view kernel_;
+    std::uint32_t entry_id_ = 0;
+    std::uint32_t size_constant_ = 0;
+    std::vector<Variable> variables_;
+    std::unordered_map<std::uint32_t, Type> types_;
+    std::unordered_map<std::uint32_t, std::uint32_t> constants_;
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> composites_;
+    std::unordered_map<std::uint32_t, ir::Dim3> local_;
+    std::unordered_map<std::uint32_t, ir::Dim3> local_ids_;
+    std::map<std::array<std::uint32_t, 2>, std::uint32_t> decorations_;  // id, what: its operand, or 0
+    std::map<std::array<std::uint32_t, 3>, std::uint32_t> members_;      // id, member, what
+};
+
+}  // namespace
+
+Reflection reflect(std::span<const std::uint32_t> words, std::string_view entry, std::string_view kernel) {
+    return Reader(words, entry, kernel).run();
+}
+
+}  // namespace volley::codegen::spirv

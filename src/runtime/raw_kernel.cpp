@@ -1,0 +1,105 @@
+// Raw kernels as functions without a body: checked against their parameters here, compiled by the devices
+// that run their language.
+#include "codegen/glsl/glsl_compiler.hpp"
+#include "codegen/spirv/reflection.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "ir/foreign.hpp"
+#include "runtime/kernel_core.hpp"
+
+#include <volley/raw_kernel.hpp>
+
+#include <algorithm>
+
+namespace volley::detail {
+namespace {
+
+using codegen::spirv::PushMember;
+using codegen::spirv::Reflection;
+
+class RawBody final : public KernelBody {
+public:
+    explicit RawBody(std::shared_ptr<const ir::Function> function) : function_(std::move(function)) {}
+    [[nodiscard]] lang::TracedKernel trace(std::string_view, const lang::TraceOptions&) override {
+        return lang::TracedKernel(function_);
+    }
+
+private:
+    std::shared_ptr<const ir::Function> function_;
+};
+
+[[noreturn]] void refuse(std::string_view name, std::string_view what, std::string_view advice) {
+    fail(ErrorCode::CompileError, what, cat("kernel '", name, "'"), advice);
+}
+
+std::string place(std::size_t index) { return cat("parameter ", index + 1); }
+
+/// Whether the module's interface is that of the parameters; see kernel_from_spirv.
+void check(std::string_view name, const Reflection& module, std::span<const RawParameter> parameters) {
+    const bool bound = !module.bindings.empty();
+    const auto buffers = static_cast<std::size_t>(
+        std::count_if(parameters.begin(), parameters.end(), [](const RawParameter& p) { return p.buffer; }));
+    for (const std::uint32_t binding : module.bindings) {
+        if (binding < buffers) continue;
+        refuse(name, cat("the module uses binding ", binding, ", but there are ", buffers, " buffers"),
+               "give one Buff<T> for each binding, which are numbered from 0");
+    }
+    const std::size_t members = bound ? parameters.size() - buffers : parameters.size();
+    if (module.push.size() != members) {
+        refuse(name,
+               cat("the push-constant block has ", module.push.size(), " members, but ", members,
+                   bound ? " values" : " parameters", " are to be in it"),
+               bound ? "declare one member for each Const<T>, in their order"
+                     : "declare one member for each parameter, or buffers with layout(binding = n)");
+    }
+    for (std::size_t i = 0, k = 0; i < parameters.size(); ++i) {
+        if (bound && parameters[i].buffer) continue;
+        const PushMember& member = module.push[k++];
+        if (parameters[i].buffer) {
+            if (member.size == 8) continue;
+            refuse(name, cat(place(i), " is a buffer, but its push constant has ", member.size, " bytes"),
+                   "declare it as a buffer reference");
+        }
+        if (member.pointer || member.size != parameters[i].type.size()) {
+            refuse(name,
+                   cat(place(i), " has ", parameters[i].type.size(), " bytes (", parameters[i].type.name(),
+                       "), but its push constant ",
+                       member.pointer ? "is a buffer reference" : cat("has ", member.size)),
+                   "give both the same type");
+        }
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<runtime::KernelCore> make_spirv_kernel(std::string_view name,
+                                                       std::span<const std::uint32_t> words,
+                                                       std::string_view entry,
+                                                       std::span<const RawParameter> parameters) {
+    const Reflection module = codegen::spirv::reflect(words, entry, name);
+    check(name, module, parameters);
+    auto code = std::make_shared<ir::ForeignCode>();
+    code->language = ir::Language::SpirV;
+    code->words.assign(words.begin(), words.end());
+    code->entry = entry;
+
+    auto function = std::make_shared<ir::Function>();
+    function->name = name;
+    function->local_size = module.local;
+    function->foreign = std::move(code);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const RawParameter& given = parameters[i];
+        const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer
+                                   : given.dyn  ? ir::ParamKind::Dyn
+                                                : ir::ParamKind::Const;
+        function->params.push_back({kind, given.type, cat("arg", i), given.read_only, ir::none});
+    }
+    return make_kernel(name, {}, std::make_unique<RawBody>(std::move(function)));
+}
+
+std::shared_ptr<runtime::KernelCore> make_glsl_kernel(std::string_view name, std::string_view source,
+                                                      std::span<const RawParameter> parameters) {
+    return make_spirv_kernel(name, codegen::glsl::compile(name, source), "main", parameters);
+}
+
+}  // namespace volley::detail
