@@ -4,14 +4,13 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
 namespace volley::bench {
 namespace {
 
-constexpr std::string_view begin_marker = "<!-- figures: begin -->";
-constexpr std::string_view end_marker = "<!-- figures: end -->";
 
 std::string number(double value, int digits) {
     std::array<char, 64> text{};
@@ -61,6 +60,10 @@ std::string json_row(const Row& row) {
     return out.str();
 }
 
+std::string_view group_of(const Row& row) {
+    return std::string_view(row.bench).substr(0, row.bench.find('/'));
+}
+
 }  // namespace
 
 std::optional<double> Row::ratio() const {
@@ -70,6 +73,11 @@ std::optional<double> Row::ratio() const {
 
 void Report::begin(std::string_view bench, std::string_view backend, std::string_view device) {
     bench_ = bench;
+    backend_ = backend;
+    device_ = device;
+}
+
+void Report::on(std::string_view backend, std::string_view device) {
     backend_ = backend;
     device_ = device;
 }
@@ -99,23 +107,14 @@ void Report::write_json(const std::string& path) const {
     if (!out.flush()) throw std::runtime_error("could not write the rows to " + path);
 }
 
-void Report::write_markdown(const std::string& path) const {
-    std::ifstream in(path);
-    std::stringstream whole;
-    whole << in.rdbuf();
-    const std::string text = whole.str();
-    const auto begin = text.find(begin_marker);
-    const auto end = text.find(end_marker);
-    if (begin == std::string::npos || end == std::string::npos || end < begin) {
-        throw std::runtime_error("no lines '" + std::string(begin_marker) + "' and '" +
-                                 std::string(end_marker) + "' in " + path);
-    }
+std::string Report::table_of(std::string_view group) const {
     std::ostringstream table;
-    table << begin_marker << "\n| | |\n|---|---|\n";
+    table << "| | |\n|---|---|\n";
     for (const Setting& setting : settings_)
         table << "| " << setting.what << " | " << setting.which << " |\n";
     table << "\n| bench | device | Volley | peer | peer's | ratio | goal |\n|---|---|--:|---|--:|--:|--:|\n";
     for (const Row& row : rows_) {
+        if (group_of(row) != group) continue;
         const auto ratio = row.ratio();
         std::string unit(1, ' ');
         unit += row.metric.unit;
@@ -124,8 +123,29 @@ void Report::write_markdown(const std::string& path) const {
               << " | " << (ratio ? short_number(*ratio) : "") << " | "
               << (row.goal > 0 ? short_number(row.goal) : "") << " |\n";
     }
+    return table.str();
+}
+
+void Report::write_markdown(const std::string& path) const {
+    std::ifstream in(path);
+    std::stringstream whole;
+    whole << in.rdbuf();
+    std::string text = whole.str();
+    std::set<std::string> groups;
+    for (const Row& row : rows_) groups.insert(std::string(group_of(row)));
+    for (const std::string& group : groups) {
+        const std::string begin_marker = "<!-- figures of " + group + ": begin -->\n";
+        const std::string end_marker = "<!-- figures of " + group + ": end -->";
+        const auto begin = text.find(begin_marker);
+        const auto end = text.find(end_marker);
+        if (begin == std::string::npos || end == std::string::npos || end < begin) {
+            throw std::runtime_error("no lines '" + begin_marker + "' and '" + end_marker + "' in " + path);
+        }
+        const auto from = begin + begin_marker.size();
+        text.replace(from, end - from, table_of(group));
+    }
     std::ofstream out(path);
-    out << text.substr(0, begin) << table.str() << text.substr(end);
+    out << text;
     if (!out.flush()) throw std::runtime_error("could not write the table to " + path);
 }
 

@@ -46,6 +46,8 @@ class Report {
 public:
     /// Rows are of this bench, backend and device from now on.
     void begin(std::string_view bench, std::string_view backend, std::string_view device);
+    /// The same bench on another device.
+    void on(std::string_view backend, std::string_view device);
     /// Prints the row too.
     void add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value,
              double goal, std::string_view note = {});
@@ -55,10 +57,13 @@ public:
 
     void print_settings() const;
     void write_json(const std::string& path) const;
-    /// Replaces what is between the markers `<!-- figures: begin -->` and `<!-- figures: end -->` of a file.
+    /// Replaces what is between the markers `<!-- figures of <group>: begin -->` and `end` of a file, for each
+    /// group that has rows.
     void write_markdown(const std::string& path) const;
 
 private:
+    [[nodiscard]] std::string table_of(std::string_view group) const;
+
     std::vector<Setting> settings_;
     std::vector<Row> rows_;
     std::string bench_, backend_, device_;
