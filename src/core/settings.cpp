@@ -145,7 +145,19 @@ std::string parse_cache_directory(const Variable& variable) {
     return name == "off" || name == "none" ? std::string() : std::string(variable.value);
 }
 
+bool parse_switch(const Variable& variable) {
+    const std::string name = lower(trimmed(variable.value));
+    if (name == "1" || name == "on") return true;
+    if (name == "0" || name == "off") return false;
+    variable.refuse("1 or 0");
+}
+
 }  // namespace
+
+std::string Settings::cache_folder() const {
+    if (cache_directory) return *cache_directory;
+    return user_cache.empty() ? std::string() : user_cache + "/volley";
+}
 
 Settings parse_settings(const Environment& environment) {
     Settings result;
@@ -163,6 +175,16 @@ Settings parse_settings(const Environment& environment) {
     read("VOLLEY_CPU_THREADS", [&](const Variable& v) { result.cpu_threads = parse_integer(v, 1, 1024); });
     read("VOLLEY_MEMORY_LIMIT", [&](const Variable& v) { result.memory_limit = parse_bytes(v); });
     read("VOLLEY_CACHE_DIR", [&](const Variable& v) { result.cache_directory = parse_cache_directory(v); });
+    read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
+    read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });
+    // Not ours: relative paths are to be ignored (XDG Base Directory Specification).
+    const auto absolute = [](const Variable& v) { return v.value.front() == '/'; };
+    read("HOME", [&](const Variable& v) {
+        if (absolute(v)) result.user_cache = cat(v.value, "/.cache");
+    });
+    read("XDG_CACHE_HOME", [&](const Variable& v) {
+        if (absolute(v)) result.user_cache = std::string(v.value);
+    });
     return result;
 }
 

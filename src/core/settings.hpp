@@ -32,6 +32,12 @@ struct Settings {
     std::optional<int> cpu_threads;              ///< VOLLEY_CPU_THREADS=1 to 1024
     std::optional<std::int64_t> memory_limit;    ///< VOLLEY_MEMORY_LIMIT=bytes, or with K, M, G, T
     std::optional<std::string> cache_directory;  ///< VOLLEY_CACHE_DIR=path; "off": an empty string, no cache
+    bool validate = false;                       ///< VOLLEY_VALIDATE=1 (or 0): Vulkan's validation layer
+    std::optional<std::string> vulkan_loader;    ///< VOLLEY_VULKAN_LOADER=path of the loader's library
+    std::string user_cache;  ///< where caches go by default: XDG_CACHE_HOME, else HOME's .cache; may be empty
+
+    /// The folder of the library's files: cache_directory, else "volley" in user_cache. Empty: keep nothing.
+    [[nodiscard]] std::string cache_folder() const;
 };
 
 /// Looks a variable up; null where it is not set. A variable that is set but empty counts as not set.

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/cpu_driver.hpp"
 #include "backends/reference/reference_driver.hpp"
+#include "backends/vulkan/vulkan_driver.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -41,6 +42,7 @@ std::optional<unsigned> as_index(std::string_view text) {
 }  // namespace
 
 Drivers::Drivers() {
+    drivers_.push_back(backends::vulkan::make_driver());
     drivers_.push_back(backends::cpu::make_driver());
     drivers_.push_back(backends::reference::make_driver());
 }
@@ -61,17 +63,19 @@ void Drivers::add(std::unique_ptr<backend::Driver> driver) {
     drivers_.push_back(std::move(driver));
 }
 
-std::vector<FoundDevice> Drivers::all() {
+std::vector<FoundDevice> Drivers::of(std::string_view backend) {
     const std::scoped_lock lock(mutex_);
     std::vector<FoundDevice> found;
     for (const auto& driver : drivers_) {
+        if (!backend.empty() && driver->name() != backend) continue;
         for (DeviceInfo& info : driver->devices()) found.push_back({driver.get(), std::move(info)});
     }
     return found;
 }
 
+std::vector<FoundDevice> Drivers::all() { return of({}); }
+
 std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
-    const std::vector<FoundDevice> known = all();
     std::vector<FoundDevice> selected;
     for (const std::string& name : names) {
         const std::string wanted = lower(trimmed(name));
@@ -86,28 +90,36 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
             return lower(device.info.name).find(which) != std::string::npos;
         };
         const std::size_t before = selected.size();
+        // Other backends' drivers stay closed: opening one takes some milliseconds.
+        const std::vector<FoundDevice> known = backend.empty() ? all() : of(backend);
         for (const FoundDevice& device : known) {
             if (!fits(device)) continue;
             selected.push_back(device);
             if (which != "*") break;  // a part of a name picks the first that has it
         }
-        if (selected.size() == before) fail_unknown(name, known);
+        if (selected.size() == before) fail_unknown(name, all());
     }
     return selected;
 }
 
 FoundDevice Drivers::preferred() {
     const std::vector<FoundDevice> known = all();
-    const auto is_gpu = [](const FoundDevice& device) {
-        const DeviceType type = device.info.type;
-        return !device.info.software && type != DeviceType::Cpu && type != DeviceType::Other;
+    const auto rank = [](const DeviceInfo& info) {
+        if (info.backend == "cpu") return 3;
+        if (info.software || info.backend == "reference") return 4;  // only when named
+        switch (info.type) {
+            case DeviceType::DiscreteGpu: return 0;
+            case DeviceType::IntegratedGpu: return 1;
+            case DeviceType::VirtualGpu: return 2;
+            default: return 4;
+        }
     };
-    const auto gpu = std::find_if(known.begin(), known.end(), is_gpu);
-    if (gpu != known.end()) return *gpu;
-    const auto cpu = std::find_if(known.begin(), known.end(),
-                                  [](const FoundDevice& d) { return d.info.backend == "cpu"; });
-    if (cpu == known.end()) fail(ErrorCode::UnknownDevice, "no device was found", "this machine");
-    return *cpu;
+    const auto best = std::min_element(
+        known.begin(), known.end(),
+        [&](const FoundDevice& a, const FoundDevice& b) { return rank(a.info) < rank(b.info); });
+    if (best == known.end() || rank(best->info) == 4)
+        fail(ErrorCode::UnknownDevice, "no device was found", "this machine", "name one with VOLLEY_DEVICES");
+    return *best;
 }
 
 }  // namespace volley::runtime

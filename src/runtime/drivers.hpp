@@ -35,11 +35,14 @@ public:
     /// device that is named twice is given twice.
     [[nodiscard]] std::vector<FoundDevice> select(std::span<const std::string> names);
 
-    /// What a context uses when nobody names a device: the first GPU, else the CPU; never software.
+    /// What a context uses when nobody names a device: a discrete GPU, else an integrated one, else a virtual
+    /// one, else the CPU; never software.
     [[nodiscard]] FoundDevice preferred();
 
 private:
     Drivers();
+    /// The devices of one backend; of all where the name is empty.
+    [[nodiscard]] std::vector<FoundDevice> of(std::string_view backend);
     std::mutex mutex_;
     std::vector<std::unique_ptr<backend::Driver>> drivers_;
     std::vector<std::unique_ptr<backend::Driver>> replaced_;  // devices may still be open

@@ -87,5 +87,24 @@ TEST(Settings, ReadTheMemoryLimitAndTheCache) {
     EXPECT_EQ(parse({{"VOLLEY_CACHE_DIR", "off"}}).cache_directory, "");
 }
 
+TEST(Settings, FindTheCachesFolder) {
+    EXPECT_EQ(parse({}).cache_folder(), "");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}}).cache_folder(), "/home/me/.cache/volley");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "/caches"}}).cache_folder(), "/caches/volley");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "x"}}).cache_folder(), "/home/me/.cache/volley")
+        << "relative paths do not count";
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "/mine"}}).cache_folder(), "/mine");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "off"}}).cache_folder(), "");
+}
+
+TEST(Settings, ReadTheVulkanSettings) {
+    EXPECT_FALSE(parse({}).validate);
+    EXPECT_TRUE(parse({{"VOLLEY_VALIDATE", "1"}}).validate);
+    EXPECT_FALSE(parse({{"VOLLEY_VALIDATE", "0"}}).validate);
+    expect_refused("VOLLEY_VALIDATE", "maybe", "1 or 0");
+    EXPECT_FALSE(parse({}).vulkan_loader);
+    EXPECT_EQ(parse({{"VOLLEY_VULKAN_LOADER", "/x/libvulkan.so"}}).vulkan_loader, "/x/libvulkan.so");
+}
+
 }  // namespace
 }  // namespace volley

@@ -1,6 +1,8 @@
 // The list of device configurations and their contexts, which are opened once for all tests of the program.
 #include "support/device_fixture.hpp"
 
+#include "backends/vulkan/vulkan_instance.hpp"
+
 #include <map>
 #include <optional>
 
@@ -15,7 +17,12 @@ std::map<std::string, std::optional<Context>>& contexts() {
 }
 
 class ContextEnvironment final : public ::testing::Environment {
-    void TearDown() override { contexts().clear(); }
+    void TearDown() override {
+        contexts().clear();
+        // Objects that were left over are reported when their device ends.
+        EXPECT_EQ(backends::vulkan::validation_message_count(), 0u)
+            << backends::vulkan::last_validation_message();
+    }
 };
 [[maybe_unused]] const ::testing::Environment* const environment =
     ::testing::AddGlobalTestEnvironment(new ContextEnvironment);
@@ -38,6 +45,8 @@ const std::vector<DeviceConfiguration>& device_configurations() {
         {"cpu_width_4", {.devices = {"cpu:0"}, .cpu_width = 4}},
         {"cpu_width_8", {.devices = {"cpu:0"}, .cpu_width = 8}},
         {"cpu_width_16", {.devices = {"cpu:0"}, .cpu_width = 16}},
+        {"lavapipe", {.devices = {"vulkan:llvmpipe"}}},
+        {"swiftshader", {.devices = {"vulkan:swiftshader"}}},
     };
     return all;
 }
@@ -47,12 +56,16 @@ void DeviceTest::SetUp() {
     if (fresh) entry->second = open(configuration_->options);
     if (!entry->second) GTEST_SKIP() << "this machine has no device " << configuration_->options.devices[0];
     device_ = entry->second->devices()[0];
+    validation_messages_ = backends::vulkan::validation_message_count();
     scope_.reset(new ContextScope(entry->second->use()));
 }
 
 void DeviceTest::TearDown() {
-    if (scope_ != nullptr) wait();  // an error of work that nobody waited for
+    if (scope_ == nullptr) return;
+    wait();  // an error of work that nobody waited for
     scope_.reset();
+    EXPECT_EQ(backends::vulkan::validation_message_count(), validation_messages_)
+        << backends::vulkan::last_validation_message();
 }
 
 }  // namespace volley::testing

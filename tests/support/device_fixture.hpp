@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ private:
 
     const DeviceConfiguration* configuration_ = nullptr;
     DeviceInfo device_;
+    std::uint64_t validation_messages_ = 0;  // what the validation layer says during a test fails it
     std::unique_ptr<ContextScope> scope_;
 };
 

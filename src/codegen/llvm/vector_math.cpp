@@ -4,6 +4,7 @@
 #include "codegen/llvm/vector_math.hpp"
 
 #include "core/text.hpp"
+#include "passes/math_coefficients.hpp"
 
 #include <volley/error.hpp>
 
@@ -21,6 +22,7 @@ namespace volley::codegen::llvm {
 namespace {
 
 using ir::Op;
+namespace math = passes::math;
 
 struct Named {
     Op op;
@@ -124,11 +126,13 @@ Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
     return call_c(c, *found, f64, x, y);
 }
 
-// Horner's rule, highest coefficient first.
-Val polynomial(CodeBuilder& c, Val x, std::initializer_list<double> coefficients) {
+// Horner's rule for an f32 polynomial.
+Val polynomial(CodeBuilder& c, Val x, const math::Table& table) {
     const Type t = c.L.TypeOf(x);
     Val sum = nullptr;
-    for (const double k : coefficients) sum = sum == nullptr ? c.cf(t, k) : c.fma(sum, x, c.cf(t, k));
+    for (auto k = table.f32.rbegin(); k != table.f32.rend(); ++k) {
+        sum = sum == nullptr ? c.cf(t, *k) : c.fma(sum, x, c.cf(t, *k));
+    }
     return sum;
 }
 
@@ -161,18 +165,17 @@ Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     const Type t = c.L.TypeOf(x);
     const Type it = c.like(x, c.i32);
     // x = q * pi/2 + r with pi/2 in three parts: exact enough while q is below 2^17.
-    const Val q = c.intrinsic("llvm.rint", {t}, {c.fmul(x, c.cf(t, 0.63661977236758134308))});
-    Val r = c.fma(q, c.cf(t, -1.570796251296997), x);
-    r = c.fma(q, c.cf(t, -7.549789415861596e-08), r);
-    r = c.fma(q, c.cf(t, -5.390302953474238e-15), r);
+    const Val q = c.intrinsic("llvm.rint", {t}, {c.fmul(x, c.cf(t, math::two_over_pi))});
+    Val r = x;
+    for (const math::Number& part : math::half_pi_fused) r = c.fma(q, c.cf(t, -part.f32), r);
     const Val large = c.fcmp(LLVMRealUGT, fabs(c, x), c.cf(t, 131072.0));
     const Val safe_q = c.select(large, c.zero(t), q);
     Val quadrant = c.L.BuildFPToSI(c.b, safe_q, it, "");
     if (op == Op::Cos) quadrant = c.add(quadrant, c.c(it, 1));
     const Val r2 = c.fmul(r, r);
-    const Val s = c.fma(c.fmul(r, r2),
-                        polynomial(c, r2, {2.7525562e-6, -1.9840874e-4, 8.3333310e-3, -1.6666667e-1}), r);
-    const Val k = polynomial(c, r2, {2.4433157e-5, -1.3887316e-3, 4.1666646e-2, -0.5, 1.0});
+    const Val s = c.fma(c.fmul(r, r2), polynomial(c, r2, math::sin_tail), r);
+    const Val tail = c.fma(polynomial(c, r2, math::cos_tail), r2, c.cf(t, -0.5));
+    const Val k = c.fma(tail, r2, c.cf(t, 1.0));
     const Val odd = c.icmp(LLVMIntNE, c.and_(quadrant, c.c(it, 1)), c.zero(it));
     const Val chosen = c.select(odd, k, s);
     // Quadrants 2 and 3 change the sign: bit 1 of the quadrant becomes the sign bit.
@@ -201,19 +204,15 @@ Val exp_f32(CodeBuilder& c, Op op, Val x) {
     // Beyond these the result is 0 or infinity; comparisons leave NaN alone.
     Val a = c.select(c.fcmp(LLVMRealOLT, x, c.cf(t, low)), c.cf(t, low), x);
     a = c.select(c.fcmp(LLVMRealOGT, a, c.cf(t, high)), c.cf(t, high), a);
-    const Val n = c.intrinsic("llvm.rint", {t}, {two ? a : c.fmul(a, c.cf(t, 1.44269504088896341))});
+    const Val n = c.intrinsic("llvm.rint", {t}, {two ? a : c.fmul(a, c.cf(t, math::log2_of_e))});
     Val p = nullptr;
     if (two) {
         const Val r = c.fsub(a, n);
-        p = polynomial(c, r,
-                       {1.535336188319500e-4, 1.339887440266574e-3, 9.618437357674640e-3,
-                        5.550332471162809e-2, 2.402264791363012e-1, 6.931472028550421e-1, 1.0});
+        p = c.fma(polynomial(c, r, math::exp2_slope), r, c.cf(t, 1.0));
     } else {
-        Val r = c.fma(n, c.cf(t, -0.693359375), a);
-        r = c.fma(n, c.cf(t, 2.12194440e-4), r);
-        const Val q = polynomial(c, r,
-                                 {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                                  1.6666665459e-1, 5.0000001201e-1});
+        Val r = c.fma(n, c.cf(t, -math::ln2.hi.f32), a);
+        r = c.fma(n, c.cf(t, -math::ln2.lo.f32), r);
+        const Val q = polynomial(c, r, math::exp_tail);
         p = c.fadd(c.fma(q, c.fmul(r, r), r), c.cf(t, 1.0));
     }
     const Val unordered = c.fcmp(LLVMRealUNO, x, x);
@@ -236,19 +235,17 @@ Val log_f32(CodeBuilder& c, Op op, Val x) {
     const Val fe = c.L.BuildSIToFP(c.b, e, t, "");
     const Val f = c.fsub(m, c.cf(t, 1.0));
     const Val z = c.fmul(f, f);
-    Val y = polynomial(c, f,
-                       {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                        -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    Val y = polynomial(c, f, math::log_tail);
     y = c.fmul(c.fmul(f, z), y);
     Val r = nullptr;
     if (op == Op::Log) {
-        y = c.fma(fe, c.cf(t, -2.12194440e-4), y);
+        y = c.fma(fe, c.cf(t, math::ln2.lo.f32), y);
         y = c.fma(z, c.cf(t, -0.5), y);
-        r = c.fma(fe, c.cf(t, 0.693359375), c.fadd(f, y));
+        r = c.fma(fe, c.cf(t, math::ln2.hi.f32), c.fadd(f, y));
     } else {
         y = c.fma(z, c.cf(t, -0.5), y);
         // log2(e) = 1 + 0.4427: the large part of the product is exact.
-        const double rest = 0.44269504088896340735992;
+        const double rest = math::log2_of_e - 1;
         r = c.fmul(y, c.cf(t, rest));
         r = c.fma(f, c.cf(t, rest), r);
         r = c.fadd(c.fadd(c.fadd(r, y), f), fe);

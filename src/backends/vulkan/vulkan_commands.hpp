@@ -1,0 +1,52 @@
+// Command buffers of one queue, used again when the device is done with them.
+//
+// Not thread-safe: the queue's lock guards it.
+#pragma once
+
+#include "backends/api/timeline.hpp"
+#include "backends/vulkan/vulkan_memory.hpp"
+
+#include <deque>
+#include <memory>
+
+namespace volley::backends::vulkan {
+
+struct Command {
+    VkCommandBuffer buffer = VK_NULL_HANDLE;
+    backend::Point point = 0;
+    std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed
+    Command* next = nullptr;
+};
+
+class CommandPool {
+public:
+    explicit CommandPool(std::shared_ptr<LogicalDevice> device);
+    /// The device must be done with all of them.
+    ~CommandPool();
+    CommandPool(const CommandPool&) = delete;
+    CommandPool& operator=(const CommandPool&) = delete;
+
+    /// An open command buffer.
+    [[nodiscard]] Command& begin();
+    /// Ends it, with a barrier: later commands of the VkQueue, and the host, see what it wrote.
+    void end(Command& command);
+    /// It was submitted, or will be; points only grow.
+    void keep(Command& command, backend::Point point) noexcept;
+    /// It will not be submitted.
+    void abandon(Command& command) noexcept;
+    /// Those up to that point may be used again.
+    void pass(backend::Point reached) noexcept;
+    [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
+    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
+
+private:
+    std::shared_ptr<LogicalDevice> device_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    std::deque<Command> all_;  // stable addresses
+    Command* free_ = nullptr;
+    Command* first_ = nullptr;  // in flight, in the order of their points
+    Command* last_ = nullptr;
+    std::size_t in_flight_ = 0;
+};
+
+}  // namespace volley::backends::vulkan

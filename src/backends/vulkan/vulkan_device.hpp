@@ -1,0 +1,55 @@
+// A Vulkan device of one context.
+#pragma once
+
+#include "backends/api/device.hpp"
+#include "backends/vulkan/vulkan_memory.hpp"
+#include "backends/vulkan/vulkan_pipeline_cache.hpp"
+#include "backends/vulkan/vulkan_queue.hpp"
+
+#include <memory>
+#include <string>
+
+namespace volley::backends::vulkan {
+
+/// What a context chooses, and what tests change to reach paths that the device at hand would not take.
+struct VulkanOptions {
+    std::uint64_t memory_limit = 0;  // 0: the environment's setting, else none
+    HeapOptions heap;
+    QueueOptions queue;
+    std::optional<std::string> cache_folder;  // of pipelines; else the settings'
+};
+
+class VulkanDevice final : public backend::Device {
+public:
+    VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, const VulkanOptions& options);
+    ~VulkanDevice() override;
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+
+    /// A program of a module that was written elsewhere: see VulkanProgram. Throws CompileError.
+    [[nodiscard]] std::unique_ptr<backend::Program> adopt(ir::Function signature,
+                                                          codegen::spirv::Module module, ir::Dim3 local);
+
+    /// For tests: what they look into or break.
+    [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
+    [[nodiscard]] const Heap& heap() const noexcept { return *heap_; }
+    /// Runs a small kernel to see whether Fma rounds once.
+    [[nodiscard]] bool measures_fused_fma();
+
+private:
+    [[nodiscard]] bool is_fused(ScalarType type);
+
+    std::shared_ptr<LogicalDevice> device_;
+    DeviceInfo info_;
+    VulkanOptions options_;
+    std::shared_ptr<Heap> heap_;
+    std::shared_ptr<Heap> host_;
+    std::shared_ptr<PipelineCache> cache_;
+    codegen::spirv::Target target_;
+};
+
+}  // namespace volley::backends::vulkan

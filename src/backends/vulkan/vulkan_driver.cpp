@@ -1,0 +1,57 @@
+// Lists devices, opens them.
+#include "backends/vulkan/vulkan_driver.hpp"
+
+#include "backends/vulkan/vulkan_device.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <mutex>
+
+namespace volley::backends::vulkan {
+namespace {
+
+class VulkanDriver final : public backend::Driver {
+public:
+    [[nodiscard]] std::string_view name() const noexcept override { return "vulkan"; }
+
+    [[nodiscard]] std::vector<DeviceInfo> devices() override {
+        std::vector<DeviceInfo> infos;
+        if (const auto instance = opened()) {
+            for (const PhysicalDevice& device : instance->devices()) infos.push_back(device.info);
+        }
+        return infos;
+    }
+
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
+                                                        const backend::DeviceOptions& options) override {
+        std::shared_ptr<Instance> instance = opened();
+        const std::size_t count = instance ? instance->devices().size() : 0;
+        if (index >= count) {
+            fail(ErrorCode::UnknownDevice, "there is no such device", cat("vulkan:", index),
+                 count == 0 ? std::string("install a Vulkan driver, or use cpu:0")
+                            : cat("use vulkan:0 to vulkan:", count - 1));
+        }
+        VulkanOptions own;
+        own.memory_limit = options.memory_limit;
+        return std::make_unique<VulkanDevice>(std::move(instance), index, own);
+    }
+
+private:
+    /// Tried once: a driver that is installed later is found by the next process.
+    std::shared_ptr<Instance> opened() {
+        const std::scoped_lock lock(mutex_);
+        if (!tried_) instance_ = Instance::open();
+        tried_ = true;
+        return instance_;
+    }
+
+    std::mutex mutex_;
+    bool tried_ = false;
+    std::shared_ptr<Instance> instance_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<VulkanDriver>(); }
+
+}  // namespace volley::backends::vulkan

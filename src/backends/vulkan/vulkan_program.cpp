@@ -1,0 +1,174 @@
+// Variants are made under a lock, looked up without one.
+#include "backends/vulkan/vulkan_program.hpp"
+
+#include "backends/api/dump.hpp"
+#include "backends/api/print.hpp"
+#include "core/fail.hpp"
+#include "core/settings.hpp"
+#include "core/text.hpp"
+#include "passes/check_bounds.hpp"
+
+#include <algorithm>
+
+namespace volley::backends::vulkan {
+
+namespace spirv = codegen::spirv;
+
+namespace {
+
+std::uint64_t print_bytes(const spirv::Module& module) {
+    std::uint64_t sum = 0;
+    for (const spirv::PrintSite& site : module.prints) {
+        if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and the first one is enough
+        sum += sizeof(spirv::RecordHeader);
+        for (const DType& type : site.types) sum += backend::print_slot(type.size());
+    }
+    return sum;
+}
+
+}  // namespace
+
+VulkanProgram::VulkanProgram(ir::Function function, std::shared_ptr<PipelineCache> cache,
+                             std::shared_ptr<LogicalDevice> device, spirv::Target target, ir::Dim3 local)
+    : Program(std::move(function)),
+      device_(std::move(device)),
+      cache_(std::move(cache)),
+      target_(std::move(target)) {
+    first_ = std::make_unique<Kernel>();
+    first_->variant = {local, true};
+    first_->module = write_module(first_->variant);
+}
+
+VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCache> cache,
+                             std::shared_ptr<LogicalDevice> device, spirv::Module module, ir::Dim3 local)
+    : Program(std::move(signature)),
+      device_(std::move(device)),
+      cache_(std::move(cache)),
+      target_(device_->physical().target),
+      ready_(true) {
+    auto kernel = std::make_unique<Kernel>();
+    kernel->variant = {local, true};
+    kernel->module = std::move(module);
+    kernel->print_bytes = print_bytes(kernel->module);
+    kernel->pipeline = make_pipeline(*kernel);
+    last_.store(kernel.get(), std::memory_order_release);
+    kernels_.push_back(std::move(kernel));
+}
+
+VulkanProgram::~VulkanProgram() {
+    for (const auto& kernel : kernels_)
+        device_->vk.vkDestroyPipeline(device_->handle(), kernel->pipeline, nullptr);
+}
+
+spirv::Module VulkanProgram::write_module(const spirv::Variant& variant) const {
+    return spirv::compile(function_, variant, target_);
+}
+
+const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
+    const Kernel* last = last_.load(std::memory_order_acquire);
+    if (last != nullptr && last->variant == wanted) return *last;
+
+    const std::scoped_lock lock(mutex_);
+    if (ready_) {
+        if (wanted.local == kernels_[0]->variant.local) return *kernels_[0];
+        fail(ErrorCode::InvalidLaunch,
+             "a kernel given as SPIR-V has one local size, and another was asked for",
+             cat("kernel '", function_.name, "'"),
+             cat("launch it with ", kernels_[0]->variant.local[0], " x ", kernels_[0]->variant.local[1],
+                 " x ", kernels_[0]->variant.local[2]));
+    }
+    for (const auto& known : kernels_) {
+        if (known->variant == wanted) {
+            last_.store(known.get(), std::memory_order_release);
+            return *known;
+        }
+    }
+    std::unique_ptr<Kernel> kernel;
+    if (first_ != nullptr && first_->variant == wanted) {
+        kernel = std::make_unique<Kernel>(*first_);  // kept until its pipeline has been made
+    } else {
+        kernel = std::make_unique<Kernel>();
+        kernel->variant = wanted;
+        kernel->module = write_module(wanted);
+    }
+    kernel->print_bytes = print_bytes(kernel->module);
+    if (settings().dump.spirv) dump(*kernel);
+    kernels_.reserve(kernels_.size() + 1);
+    kernel->pipeline = make_pipeline(*kernel);
+    first_.reset();
+    kernels_.push_back(std::move(kernel));
+    last_.store(kernels_.back().get(), std::memory_order_release);
+    return *kernels_.back();
+}
+
+VkPipeline VulkanProgram::make_pipeline(const Kernel& kernel) const {
+    const PhysicalDevice& physical = device_->physical();
+    const spirv::Module& module = kernel.module;
+    const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
+    if (module.shared_bytes > physical.info.max_shared_bytes) {
+        fail(ErrorCode::InvalidLaunch, cat("it needs ", module.shared_bytes, " bytes of shared memory"),
+             subject(),
+             cat("the device has ", physical.info.max_shared_bytes,
+                 " for a workgroup: use smaller Shared arrays or a smaller local size"));
+    }
+    VolkDeviceTable& vk = device_->vk;
+    auto code = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    code.codeSize = module.words.size() * sizeof(std::uint32_t);
+    code.pCode = module.words.data();
+    VkShaderModule shader = VK_NULL_HANDLE;
+    device_->check_lost();
+    device_->check(vk.vkCreateShaderModule(device_->handle(), &code, nullptr, &shader),
+                   "vkCreateShaderModule");
+
+    auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;  // grids beyond the driver's limit are cut into pieces
+    info.layout = device_->layout();
+    info.stage =
+        structure<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = shader;
+    info.stage.pName = "main";
+    auto subgroup = structure<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+    if (module.needs_full_subgroups) {
+        const std::uint32_t size = target_.subgroup_size;
+        const ir::Dim3 local = kernel.variant.local;
+        const std::uint64_t invocations = std::uint64_t{local[0]} * local[1] * local[2];
+        if (physical.required_subgroup && physical.min_subgroup != physical.max_subgroup &&
+            invocations <= std::uint64_t{size} * physical.max_subgroups) {
+            subgroup.requiredSubgroupSize = size;
+            info.stage.pNext = &subgroup;
+        }
+        if (physical.full_subgroups && local[0] % size == 0)
+            info.stage.flags |= VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result =
+        vk.vkCreateComputePipelines(device_->handle(), cache_->handle(), 1, &info, nullptr, &pipeline);
+    vk.vkDestroyShaderModule(device_->handle(), shader, nullptr);
+    if (result == VK_ERROR_DEVICE_LOST || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
+        result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        device_->check(result, "vkCreateComputePipelines");
+    }
+    if (result < 0 || pipeline == VK_NULL_HANDLE) {
+        fail(ErrorCode::CompileError, cat("the driver could not compile it: ", result_text(result)),
+             subject(),
+             ready_ ? "check the module with spirv-val"
+                    : "simplify the kernel or use another device; VOLLEY_DUMP=spirv shows the module");
+    }
+    return pipeline;
+}
+
+void VulkanProgram::dump(const Kernel& kernel) const {
+    const ir::Dim3 local = kernel.variant.local;
+    backend::dump(cat("SPIR-V of ", function_.name, ", local size ", local[0], "x", local[1], "x", local[2],
+                      kernel.variant.full ? ", whole grid" : ""),
+                  spirv::disassemble(kernel.module.words));
+}
+
+std::string VulkanProgram::code(ir::Dim3 local) const {
+    if (ready_) return spirv::disassemble(kernels_[0]->module.words);
+    return spirv::disassemble(write_module({local, true}).words);
+}
+
+}  // namespace volley::backends::vulkan

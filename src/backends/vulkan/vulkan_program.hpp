@@ -1,0 +1,59 @@
+// A kernel on a Vulkan device: its optimised IR, and the module and pipeline of each variant (local size,
+// whole grid or not) that a launch has asked for so far. Or a module that was written elsewhere.
+#pragma once
+
+#include "backends/api/program.hpp"
+#include "backends/vulkan/vulkan_pipeline_cache.hpp"
+#include "codegen/spirv/compiler.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace volley::backends::vulkan {
+
+/// A variant, ready to launch.
+struct Kernel {
+    codegen::spirv::Variant variant;
+    codegen::spirv::Module module;
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    std::uint64_t print_bytes = 0;  // what one invocation prints at most, if it prints each line once
+};
+
+class VulkanProgram final : public backend::Program {
+public:
+    /// Writes one module at once, so that what the device lacks is known now. Throws DeviceError
+    /// (Unsupported).
+    VulkanProgram(ir::Function function, std::shared_ptr<PipelineCache> cache,
+                  std::shared_ptr<LogicalDevice> device, codegen::spirv::Target target, ir::Dim3 local);
+    /// Of a ready module, which has that one local size and is launched over whole workgroups; `signature`
+    /// has its name and parameters, and no body. Throws CompileError where the driver refuses it.
+    VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCache> cache,
+                  std::shared_ptr<LogicalDevice> device, codegen::spirv::Module module, ir::Dim3 local);
+    ~VulkanProgram() override;
+
+    [[nodiscard]] std::string code(ir::Dim3 local) const override;
+    [[nodiscard]] const codegen::spirv::Target& target() const noexcept { return target_; }
+
+    /// Made at the first request (some milliseconds), later a load and a compare. Lives as long as the
+    /// program. Throws CompileError, DeviceError, LaunchError (too much shared memory).
+    [[nodiscard]] const Kernel& kernel(const codegen::spirv::Variant& wanted) const;
+
+private:
+    [[nodiscard]] codegen::spirv::Module write_module(const codegen::spirv::Variant& variant) const;
+    [[nodiscard]] VkPipeline make_pipeline(const Kernel& kernel) const;
+    void dump(const Kernel& kernel) const;
+
+    std::shared_ptr<LogicalDevice> device_;
+    std::shared_ptr<PipelineCache> cache_;
+    codegen::spirv::Target target_;
+    bool ready_ = false;  // the module was given
+
+    mutable std::atomic<const Kernel*> last_{nullptr};  // the fast path; points into kernels_
+    mutable std::mutex mutex_;
+    mutable std::vector<std::unique_ptr<Kernel>> kernels_;
+    mutable std::unique_ptr<Kernel> first_;  // written, without its pipeline
+};
+
+}  // namespace volley::backends::vulkan

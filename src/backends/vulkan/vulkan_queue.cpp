@@ -1,0 +1,412 @@
+// Launches, the host's own commands, and the thread that runs these. The hot path is launch(): one lock, the
+// arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
+#include "backends/vulkan/vulkan_queue.hpp"
+
+#include "core/fail.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace volley::backends::vulkan {
+
+using backend::Point;
+using codegen::spirv::Field;
+using codegen::spirv::FieldKind;
+
+namespace {
+
+constexpr std::size_t backlog = 1024;     // commands in flight before the submitting thread waits
+constexpr std::size_t few_commands = 32;  // in flight before asking the driver which are done
+constexpr std::size_t push_bytes = 256;   // the most that we use of push constants
+constexpr std::uint64_t argument_ring = std::uint64_t{1} << 20;
+
+bool is_whole(ir::Dim3 global, ir::Dim3 local) {
+    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
+}
+
+template <class T>
+void put(std::byte* to, const T& value) {
+    std::memcpy(to, &value, sizeof value);
+}
+
+/// Writes a launch's arguments as the module's fields say.
+void pack(const Kernel& kernel, const backend::Launch& launch, std::uint64_t reports, ir::Dim3 base,
+          std::byte* to) {
+    for (const Field& field : kernel.module.fields) {
+        std::byte* at = to + field.offset;
+        switch (field.kind) {
+            case FieldKind::GlobalSize: put(at, launch.global); break;
+            case FieldKind::Address: {
+                const backend::Argument& arg = launch.args[field.parameter];
+                put(at, static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset);
+                break;
+            }
+            case FieldKind::Elements: put(at, launch.args[field.parameter].elements); break;
+            case FieldKind::Value: std::memcpy(at, launch.args[field.parameter].value, field.size); break;
+            case FieldKind::Reports: put(at, reports); break;
+            case FieldKind::GroupBase: put(at, base); break;
+        }
+    }
+}
+
+/// Calls f(base, count) for pieces of at most `limit` workgroups in each dimension.
+template <class F>
+void for_each_piece(ir::Dim3 groups, ir::Dim3 limit, F&& f) {
+    ir::Dim3 base{};
+    for (base[2] = 0; base[2] < groups[2]; base[2] += std::min(limit[2], groups[2] - base[2])) {
+        for (base[1] = 0; base[1] < groups[1]; base[1] += std::min(limit[1], groups[1] - base[1])) {
+            for (base[0] = 0; base[0] < groups[0]; base[0] += std::min(limit[0], groups[0] - base[0])) {
+                ir::Dim3 count{};
+                for (std::size_t d = 0; d < 3; ++d) count[d] = std::min(limit[d], groups[d] - base[d]);
+                f(base, count);
+            }
+        }
+    }
+}
+
+/// From one piece's argument block to the next.
+std::uint64_t piece_bytes(const codegen::spirv::Module& module) {
+    return (std::uint64_t{module.argument_bytes} + 15) / 16 * 16;
+}
+
+}  // namespace
+
+VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
+                         const QueueOptions& options)
+    : device_(std::move(device)),
+      host_(std::move(host)),
+      options_(options),
+      queue_(device_->next_queue()),
+      reports_(host_),
+      timeline_(device_, reports_),
+      commands_(device_) {}
+
+VulkanQueue::~VulkanQueue() {
+    timeline_.await(timeline_.last(), VulkanTimeline::forever);
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    if (device_->lost()) device_->vk.vkDeviceWaitIdle(device_->handle());
+}
+
+// ---- submitting ----
+
+void VulkanQueue::make_room(Lock& lock) {
+    if (commands_.in_flight() < backlog) return;
+    commands_.pass(timeline_.completed());
+    // Behind the host's commands waiting might never end: a callback may be what submits.
+    if (commands_.in_flight() < backlog || !pending_.empty()) return;
+    const Point point = timeline_.last() - backlog / 2;
+    lock.unlock();
+    timeline_.await(point, VulkanTimeline::forever);
+    lock.lock();
+    device_->check_lost();
+    commands_.pass(timeline_.completed());
+}
+
+Command& VulkanQueue::begin() {
+    if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
+    return commands_.begin();
+}
+
+void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphore wait, Point wait_point) {
+    const VkSemaphore signal = timeline_.semaphore();
+    constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const std::uint32_t waits = wait == VK_NULL_HANDLE ? 0 : 1;
+    auto values = structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    values.waitSemaphoreValueCount = waits;
+    values.pWaitSemaphoreValues = &wait_point;
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &point;
+    auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.pNext = &values;
+    info.waitSemaphoreCount = waits;
+    info.pWaitSemaphores = &wait;
+    info.pWaitDstStageMask = &stages;
+    info.commandBufferCount = buffer == VK_NULL_HANDLE ? 0 : 1;
+    info.pCommandBuffers = &buffer;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &signal;
+    VkResult result = VK_SUCCESS;
+    {
+        const std::scoped_lock lock(queue_.mutex);
+        result = device_->vk.vkQueueSubmit(queue_.handle, 1, &info, VK_NULL_HANDLE);
+    }
+    device_->check(result, "vkQueueSubmit");
+}
+
+Point VulkanQueue::submit(Command& command, Epilogue* epilogue) {
+    const Point point = timeline_.last() + 1;
+    const bool behind = !pending_.empty();
+    bool added = false;
+    try {
+        commands_.end(command);
+        if (epilogue != nullptr) {
+            epilogue->point = point;
+            timeline_.add(std::move(*epilogue));
+            added = true;
+        }
+        if (behind) {
+            pending_.push_back({point, command.buffer, nullptr});
+        } else {
+            give_to_device(command.buffer, point);
+        }
+    } catch (...) {
+        if (added) timeline_.cancel();
+        commands_.abandon(command);
+        throw;
+    }
+    commands_.keep(command, point);
+    if (behind) {
+        timeline_.issue(point);
+    } else {
+        timeline_.submitted(point);
+    }
+    return point;
+}
+
+std::uint64_t VulkanQueue::find_in(Ring& ring, Lock& lock, std::uint64_t bytes) {
+    for (;;) {
+        if (const auto at = ring.find(bytes)) return *at;
+        ring.pass(timeline_.completed());
+        if (const auto at = ring.find(bytes)) return *at;
+        const Point oldest = ring.oldest();
+        if (bytes > ring.size() || !pending_.empty() || oldest == 0) return nowhere;
+        lock.unlock();
+        timeline_.await(oldest, VulkanTimeline::forever);
+        lock.lock();
+        device_->check_lost();
+    }
+}
+
+Point VulkanQueue::launch(const backend::Launch& launch) {
+    const auto& program = static_cast<const VulkanProgram&>(*launch.program);
+    const PhysicalDevice& physical = device_->physical();
+    ir::Dim3 groups{};
+    bool based = false;
+    for (std::size_t d = 0; d < 3; ++d) {
+        groups[d] = static_cast<std::uint32_t>((std::uint64_t{launch.global[d]} + launch.local[d] - 1) /
+                                               launch.local[d]);
+        based = based || groups[d] > physical.max_groups[d];
+    }
+    const Kernel& kernel = program.kernel({launch.local, is_whole(launch.global, launch.local), based});
+    const codegen::spirv::Module& module = kernel.module;
+    std::unique_ptr<ReportBuffer> reports;
+    if (module.reports) {
+        const std::uint64_t invocations =
+            std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
+        reports = reports_.take(kernel, invocations);
+        reports->arm();
+    }
+    const std::uint64_t reports_address = reports ? reports->address() : 0;
+    std::uint64_t argument_bytes = module.argument_bytes;
+    if (based) {
+        argument_bytes = 0;
+        for_each_piece(groups, physical.max_groups,
+                       [&](ir::Dim3 /*base*/, ir::Dim3 /*count*/) { argument_bytes += piece_bytes(module); });
+    }
+
+    Lock lock(mutex_);
+    device_->check_lost();
+    make_room(lock);
+    if (module.indirect && !arguments_) arguments_ = std::make_unique<Ring>(host_, argument_ring);
+    const std::uint64_t place = module.indirect ? find_in(*arguments_, lock, argument_bytes) : nowhere;
+    Command& command = begin();
+    try {
+        alignas(16) std::byte push[push_bytes];
+        std::uint32_t pushed = module.argument_bytes;
+        if (module.indirect) {
+            std::uint64_t address = 0;
+            std::byte* block = nullptr;
+            if (place != nowhere) {
+                address = arguments_->memory().address() + place;
+                block = arguments_->memory().mapped() + place;
+            } else {
+                command.staging = std::make_unique<VulkanMemory>(host_, argument_bytes);
+                address = command.staging->address();
+                block = command.staging->mapped();
+            }
+            std::uint64_t piece = 0;
+            for_each_piece(groups, physical.max_groups, [&](ir::Dim3 base, ir::Dim3 /*count*/) {
+                pack(kernel, launch, reports_address, base, block + piece++ * piece_bytes(module));
+            });
+            put(push, address);
+            pushed = sizeof address;
+        } else {
+            pack(kernel, launch, reports_address, {}, push);
+        }
+        record(command.buffer, kernel, groups, std::span(push, pushed));
+    } catch (...) {
+        commands_.abandon(command);
+        throw;
+    }
+    Point point = 0;
+    const bool prints = reports && !module.prints.empty();
+    if (reports) {
+        Epilogue epilogue;
+        epilogue.program = &program;
+        epilogue.kernel = &kernel;
+        epilogue.reports = std::move(reports);
+        epilogue.prints = prints;
+        if (prints) start_thread();
+        point = submit(command, &epilogue);
+    } else {
+        point = submit(command);
+    }
+    if (place != nowhere) arguments_->commit(point);
+    lock.unlock();
+    if (prints) wake_.notify_all();
+    return point;
+}
+
+void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
+                         std::span<const std::byte> push) {
+    VolkDeviceTable& vk = device_->vk;
+    vk.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
+    // Whole words, as the interface asks.
+    const auto bytes = static_cast<std::uint32_t>((push.size() + 3) / 4 * 4);
+    const auto push_all = [&](const std::byte* from) {
+        if (bytes != 0)
+            vk.vkCmdPushConstants(buffer, device_->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, from);
+    };
+    if (!kernel.variant.based) {
+        push_all(push.data());
+        vk.vkCmdDispatch(buffer, groups[0], groups[1], groups[2]);
+        return;
+    }
+    // Each piece is told where it begins: in its own argument block, or in the push constants.
+    const auto& fields = kernel.module.fields;
+    const auto base_field = std::find_if(fields.begin(), fields.end(),
+                                         [](const Field& f) { return f.kind == FieldKind::GroupBase; });
+    const bool indirect = kernel.module.indirect;
+    alignas(16) std::byte block[push_bytes];
+    std::memcpy(block, push.data(), push.size());
+    for_each_piece(groups, device_->physical().max_groups, [&](ir::Dim3 base, ir::Dim3 count) {
+        if (base_field != fields.end() && !indirect) put(block + base_field->offset, base);
+        push_all(block);
+        vk.vkCmdDispatch(buffer, count[0], count[1], count[2]);
+        if (indirect) {
+            std::uint64_t address = 0;
+            std::memcpy(&address, block, sizeof address);
+            put(block, address + piece_bytes(kernel.module));
+        }
+    });
+}
+
+// ---- the host's own commands ----
+
+Point VulkanQueue::add_host(std::function<void()> action) {
+    const Point point = timeline_.last() + 1;
+    start_thread();
+    pending_.push_back({point, VK_NULL_HANDLE, std::move(action)});
+    timeline_.issue(point);
+    return point;
+}
+
+Point VulkanQueue::call(std::function<void()> callback) {
+    if (!callback) fail_internal("a callback is empty");
+    Point point = 0;
+    {
+        const Lock lock(mutex_);
+        device_->check_lost();
+        point = add_host(std::move(callback));
+    }
+    wake_.notify_all();
+    return point;
+}
+
+Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
+    if (&other == &timeline_) return last();
+    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
+    // over and has not passed is the device's.
+    const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
+    const bool on_device =
+        sibling != nullptr && &sibling->device() == device_.get() && sibling->handed() >= point;
+    if (other.completed() >= point) return last();
+    Point own = 0;
+    {
+        const Lock lock(mutex_);
+        device_->check_lost();
+        if (on_device && pending_.empty()) {
+            own = timeline_.last() + 1;
+            give_to_device(VK_NULL_HANDLE, own, sibling->semaphore(), point);
+            timeline_.submitted(own);
+            return own;
+        }
+        own = add_host([this, &other, point] {
+            // Its errors are for those who wait for it.
+            while (!device_->lost() && !other.wait_for(point, std::chrono::seconds(1))) {
+            }
+        });
+    }
+    wake_.notify_all();
+    return own;
+}
+
+void VulkanQueue::start_thread() {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+}
+
+void VulkanQueue::run_thread() {
+    Lock lock(mutex_);
+    for (;;) {
+        Point print = 0;
+        wake_.wait(lock, [&] {
+            if (stop_) return true;
+            if (device_->lost()) return false;
+            print = timeline_.first_print();
+            return !pending_.empty() || print != 0;
+        });
+        if (stop_) return;
+        if (!pending_.empty()) {
+            run_host_command(lock);
+        } else {
+            lock.unlock();
+            timeline_.await(print, VulkanTimeline::forever);
+            lock.lock();
+        }
+    }
+}
+
+void VulkanQueue::run_host_command(Lock& lock) {
+    const Point point = pending_.front().point;
+    std::function<void()> action = std::move(pending_.front().action);
+    lock.unlock();
+    timeline_.await(point - 1, VulkanTimeline::forever);
+    try {
+        if (!device_->lost()) action();
+    } catch (...) {
+        timeline_.add_error(point, std::current_exception());
+    }
+    action = nullptr;  // what it holds ends here, without the lock
+    lock.lock();
+    if (!device_->lost()) {
+        pending_.pop_front();
+        timeline_.pass(point);
+        submit_pending();
+    }
+    if (device_->lost()) {
+        pending_.clear();
+        timeline_.hand(timeline_.last());
+    }
+}
+
+void VulkanQueue::submit_pending() {
+    while (!pending_.empty() && !pending_.front().action) {
+        Pending& next = pending_.front();
+        try {
+            give_to_device(next.buffer, next.point);
+        } catch (...) {
+            // Its turn comes as a command of the host's, which only fails.
+            next.action = [error = std::current_exception()] { std::rethrow_exception(error); };
+            return;
+        }
+        timeline_.hand(next.point);
+        pending_.pop_front();
+    }
+}
+
+}  // namespace volley::backends::vulkan

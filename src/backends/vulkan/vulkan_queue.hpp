@@ -1,0 +1,110 @@
+// An in-order queue of a Vulkan device. A command is recorded and submitted inside of the call that makes it;
+// small transfers on an idle queue whose memory the host can address are done by the host right there.
+//
+// What the host must do in the queue's order (callbacks, waits for other devices) is done by a thread that
+// starts with the first such command. Commands behind one wait in `pending_` and are submitted when it is
+// done: the driver's queue, which several of ours may share, is never blocked by the host.
+//
+// Invariant: the first of pending_ is a command of the host's.
+#pragma once
+
+#include "backends/api/queue.hpp"
+#include "backends/vulkan/vulkan_commands.hpp"
+#include "backends/vulkan/vulkan_ring.hpp"
+#include "backends/vulkan/vulkan_timeline.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace volley::backends::vulkan {
+
+struct QueueOptions {
+    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
+    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // a transfer's piece
+};
+
+class VulkanQueue final : public backend::Queue {
+public:
+    /// `host` is the heap for staging, arguments and reports.
+    VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
+                const QueueOptions& options);
+    /// Waits for its work. Errors that nobody waited for are lost.
+    ~VulkanQueue() override;
+    VulkanQueue(const VulkanQueue&) = delete;
+    VulkanQueue& operator=(const VulkanQueue&) = delete;
+
+    backend::Point launch(const backend::Launch& launch) override;
+    backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
+    backend::Point read(const backend::Memory& from, std::uint64_t offset,
+                        std::span<std::byte> data) override;
+    backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
+                        std::uint64_t from_offset, std::uint64_t bytes) override;
+    backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                        std::span<const std::byte> pattern) override;
+    backend::Point call(std::function<void()> callback) override;
+    backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
+    [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+    struct Pending {
+        backend::Point point = 0;
+        VkCommandBuffer buffer = VK_NULL_HANDLE;  // the device's, or
+        std::function<void()> action;             //   the host's
+    };
+    /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
+    struct Staging {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        std::uint64_t offset = 0;
+        std::byte* mapped = nullptr;
+        std::unique_ptr<VulkanMemory> own;
+    };
+
+    static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+    // All with mutex_ held; those that take the lock may let go of it meanwhile.
+    [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
+    void make_room(Lock& lock);
+    [[nodiscard]] Command& begin();
+    /// Ends the command, submits it or puts it behind the host's, and gives its point out.
+    backend::Point submit(Command& command, Epilogue* epilogue = nullptr);
+    void give_to_device(VkCommandBuffer buffer, backend::Point point, VkSemaphore wait = VK_NULL_HANDLE,
+                        backend::Point wait_point = 0);
+    backend::Point add_host(std::function<void()> action);
+    void start_thread();
+    [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
+    backend::Point write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offset,
+                                std::span<const std::byte> data);
+    /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
+    [[nodiscard]] std::uint64_t find_in(Ring& ring, Lock& lock, std::uint64_t bytes);
+    void record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
+                std::span<const std::byte> push);
+
+    // The thread.
+    void run_thread();
+    void run_host_command(Lock& lock);
+    void submit_pending();
+
+    std::shared_ptr<LogicalDevice> device_;
+    std::shared_ptr<Heap> host_;
+    QueueOptions options_;
+    SharedQueue& queue_;
+    ReportPool reports_;
+    VulkanTimeline timeline_;
+    CommandPool commands_;
+    std::unique_ptr<Ring> staging_;    // made when first needed,
+    std::unique_ptr<Ring> arguments_;  //   both
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<Pending> pending_;
+    bool stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace volley::backends::vulkan

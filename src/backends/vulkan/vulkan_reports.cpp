@@ -1,0 +1,109 @@
+// Walking the records.
+#include "backends/vulkan/vulkan_reports.hpp"
+
+#include "backends/api/print.hpp"
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <volley/log.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace volley::backends::vulkan {
+
+using codegen::spirv::RecordHeader;
+using codegen::spirv::ReportHeader;
+
+namespace {
+
+constexpr std::uint64_t smallest = std::uint64_t{64} << 10;
+constexpr std::uint64_t largest = std::uint64_t{64} << 20;
+constexpr std::size_t kept = 8;  // buffers that wait for the next launch
+
+[[noreturn]] void fail_loop(const ir::Function& fn, const codegen::spirv::Target& target,
+                            std::uint32_t node) {
+    const std::string where = node < fn.nodes.size() ? fn.where(fn[node].loc) : std::string();
+    fail(ErrorCode::InvalidLaunch,
+         cat("a loop was cut short: the driver runs at most ", target.max_iterations,
+             " iterations for one invocation, so the results are wrong"),
+         cat("kernel '", fn.name, "'", where.empty() ? "" : ", ", where, ", on ", target.device),
+         "do fewer iterations in an invocation (more invocations, or several launches), or use another "
+         "device");
+}
+
+}  // namespace
+
+ReportBuffer::ReportBuffer(std::shared_ptr<Heap> heap, std::uint64_t record_bytes)
+    : memory_(std::move(heap), sizeof(ReportHeader) + record_bytes) {
+    std::memset(memory_.mapped(), 0, memory_.size());
+}
+
+std::uint64_t ReportBuffer::capacity() const noexcept { return memory_.size() - sizeof(ReportHeader); }
+
+void ReportBuffer::arm() noexcept {
+    ReportHeader header;
+    header.capacity = static_cast<std::uint32_t>(capacity());
+    std::memcpy(memory_.mapped(), &header, sizeof header);
+}
+
+void ReportBuffer::drain(const VulkanProgram& program, const Kernel& kernel, std::string_view device) {
+    ReportHeader header;
+    std::byte* records = memory_.mapped() + sizeof header;
+    std::memcpy(&header, memory_.mapped(), sizeof header);
+    const auto used = static_cast<std::size_t>(std::min<std::uint64_t>(header.used, capacity()));
+    const ir::Function& fn = program.function();
+    const auto clear = [&]() noexcept { std::memset(records, 0, used); };
+    try {
+        for (std::size_t at = 0; at + sizeof(RecordHeader) <= used;) {
+            RecordHeader record;
+            std::memcpy(&record, records + at, sizeof record);
+            // Zero: claimed by a record that did not fit.
+            if (record.bytes < sizeof record || record.bytes > used - at ||
+                record.print >= kernel.module.prints.size())
+                break;
+            const codegen::spirv::PrintSite& site = kernel.module.prints[record.print];
+            backend::deliver_print(fn, site.format, site.types, records + at + sizeof record);
+            at += record.bytes;
+        }
+        if (header.lost > 0) {
+            log_message(LogLevel::Warning, cat("kernel '", fn.name, "' on ", device, ": ", header.lost,
+                                               " line(s) that it printed were lost: there were too many"));
+        }
+        if (header.loop_limit != 0) fail_loop(fn, program.target(), header.loop_limit - 1);
+    } catch (...) {
+        clear();
+        throw;
+    }
+    clear();
+}
+
+std::unique_ptr<ReportBuffer> ReportPool::take(const Kernel& kernel, std::uint64_t invocations) {
+    const std::uint64_t wanted = std::clamp(
+        kernel.print_bytes == 0 ? 0 : kernel.print_bytes * std::min(invocations, largest), smallest, largest);
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto fits = [&](const auto& buffer) { return buffer->capacity() >= wanted; };
+        const auto found = std::find_if(free_.begin(), free_.end(), fits);
+        if (found != free_.end()) {
+            std::unique_ptr<ReportBuffer> buffer = std::move(*found);
+            free_.erase(found);
+            return buffer;
+        }
+    }
+    return std::make_unique<ReportBuffer>(heap_, wanted);
+}
+
+void ReportPool::give_back(std::unique_ptr<ReportBuffer> buffer) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (free_.capacity() < kept) {
+        try {
+            free_.reserve(kept);
+        } catch (const std::bad_alloc&) {
+            return;
+        }
+    }
+    if (free_.size() < kept && buffer->capacity() <= largest / 16) free_.push_back(std::move(buffer));
+}
+
+}  // namespace volley::backends::vulkan

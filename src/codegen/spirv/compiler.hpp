@@ -1,0 +1,115 @@
+// Writes a kernel's IR as a SPIR-V module for Vulkan 1.2, in microseconds and without any other compiler.
+// Knows devices by their features alone (Target); needs no driver. Thread-safe.
+//
+// How a module is called, in short (the backend does it):
+// - One entry point "main" whose local size is the variant's, all in the first dimension (so that subgroups
+// are
+//   consecutive invocations); the dispatch covers the grid with workgroups in three dimensions, and
+//   WorkgroupId counts from the grid's origin. A grid with more workgroups than the device can dispatch is
+//   cut into pieces, launched with the variant `based`: it adds the argument block's GroupBase to WorkgroupId
+//   (vkCmdDispatchBase may not go beyond the device's limit either).
+// - Arguments are one block of bytes that Module::fields describes. It is the push-constant block itself, or,
+//   where it is larger than the target's push constants, push constants hold the block's device address.
+// - Buffers are device addresses; descriptors are not used.
+#pragma once
+
+#include "ir/function.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace volley::codegen::spirv {
+
+/// What code may use. Plain features of a device, as far as code depends on them.
+struct Target {
+    std::string device;  // for messages: "vulkan:0 (llvmpipe ...)"
+    // Arithmetic. What is missing is emulated (integers of 8, 16 and 64 bits, f16) or refused (f64).
+    bool f16 = false, f64 = false, i8 = false, i16 = false, i64 = false;
+    // Loads and stores of 8- and 16-bit items in buffers; else words are taken apart.
+    bool storage8 = false, storage16 = false;
+    // Atomics beyond 32-bit integers; else loops of compare and exchange.
+    bool f32_add = false, shared_f32_add = false;  // OpAtomicFAddEXT
+    bool i64_atomics = false, shared_i64_atomics = false;
+    bool fused_fma = false;                                                    // GLSL.std.450 Fma rounds once
+    bool keeps_nan_f16 = false, keeps_nan_f32 = false, keeps_nan_f64 = false;  // SignedZeroInfNanPreserve
+    bool rounds_even_f16 = false, rounds_even_f32 = false, rounds_even_f64 = false;  // RoundingModeRTE
+    bool keeps_subnormals_f32 = false;                                               // DenormPreserve
+    bool subgroup_vote = false, subgroup_arithmetic = false, subgroup_ballot = false,
+         subgroup_shuffle = false;
+    bool subgroup_extended_types = false;  // 8-, 16-, 64-bit integers and f16 in subgroup operations
+    std::uint32_t subgroup_size = 1;
+    std::uint32_t push_bytes = 128;
+    /// Loop iterations that the driver runs for one invocation before it silently ends its loops (0: no
+    /// limit). Where a kernel may reach it, code counts and reports.
+    std::uint32_t max_iterations = 0;
+    friend bool operator==(const Target&, const Target&) = default;
+};
+
+/// How a kernel is specialised.
+struct Variant {
+    ir::Dim3 local = {1, 1, 1};
+    bool full = false;   // the caller promises that every workgroup is whole: no guard at the grid's edge
+    bool based = false;  // a piece of a grid: the group's place is WorkgroupId + FieldKind::GroupBase
+    friend bool operator==(const Variant&, const Variant&) = default;
+};
+
+/// What a place in the argument block holds.
+enum class FieldKind : std::uint8_t {
+    GlobalSize,  // three u32
+    Address,     // u64: of parameter's buffer, its first byte
+    Elements,    // u64: how many elements it has
+    Value,       // the parameter's bytes in the host's layout
+    Reports,     // u64: address of a ReportHeader with its records, where Module::reports
+    GroupBase,   // three u32: of the piece's first workgroup, where Variant::based
+};
+
+struct Field {
+    FieldKind kind = FieldKind::Value;
+    std::uint32_t parameter = 0;
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+};
+
+/// What a kernel says while it runs: prints, failed bounds checks, and loops that met the driver's limit. The
+/// host clears the header before a launch and reads records after it. Records lie one behind the other from
+/// the header's end, each a whole number of 16-byte units: a RecordHeader, then the operands as
+/// backend::print_slot() places them.
+struct ReportHeader {
+    std::uint32_t capacity = 0;    // bytes behind the header, set by the host
+    std::uint32_t used = 0;        // bytes claimed, may pass the capacity: what did not fit is lost
+    std::uint32_t lost = 0;        // records that did not fit
+    std::uint32_t loop_limit = 0;  // node id + 1 of a loop that met Target::max_iterations; 0: none did
+};
+
+struct RecordHeader {
+    std::uint32_t print = 0;  // index into Module::prints
+    std::uint32_t bytes = 0;  // of the record with its header
+    std::uint32_t reserved[2] = {};
+};
+
+/// One print of the kernel, as the caller of backend::deliver_print needs it.
+struct PrintSite {
+    std::string format;
+    std::vector<DType> types;
+};
+
+struct Module {
+    std::vector<std::uint32_t> words;
+    std::vector<Field> fields;
+    std::uint32_t argument_bytes = 0;
+    bool indirect = false;  // push constants hold the u64 address of the argument block
+    bool reports = false;
+    std::vector<PrintSite> prints;
+    std::uint32_t shared_bytes = 0;     // what the module's Workgroup variables take
+    bool needs_full_subgroups = false;  // uses subgroups: ask for full ones of the target's size
+};
+
+/// `fn` is verified and optimised (passes/pipeline.hpp). Throws DeviceError (Unsupported) naming the device,
+/// the feature and the source line where the target lacks what the kernel needs and nothing can stand in.
+[[nodiscard]] Module compile(const ir::Function& fn, const Variant& variant, const Target& target);
+
+/// A readable listing of a module, one instruction a line: for VOLLEY_DUMP=spirv.
+[[nodiscard]] std::string disassemble(const std::vector<std::uint32_t>& words);
+
+}  // namespace volley::codegen::spirv

@@ -1,0 +1,180 @@
+// Atomics: one instruction where the target has it, a loop of compare and exchange for other floats, two
+// 32-bit atomics for those 64-bit ones that two can stand for. Relaxed order, as docs/ir.md section 8 says.
+#include "codegen/spirv/kernel_emitter.hpp"
+
+#include "core/fail.hpp"
+#include "passes/rewrite.hpp"
+
+namespace volley::codegen::spirv {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+spv::Op integer_atomic(Op op, bool sign) {
+    switch (op) {
+        case Op::AtomicAdd: return spv::Op::OpAtomicIAdd;
+        case Op::AtomicSub: return spv::Op::OpAtomicISub;
+        case Op::AtomicMin: return sign ? spv::Op::OpAtomicSMin : spv::Op::OpAtomicUMin;
+        case Op::AtomicMax: return sign ? spv::Op::OpAtomicSMax : spv::Op::OpAtomicUMax;
+        case Op::AtomicAnd: return spv::Op::OpAtomicAnd;
+        case Op::AtomicOr: return spv::Op::OpAtomicOr;
+        case Op::AtomicXor: return spv::Op::OpAtomicXor;
+        default: return spv::Op::OpAtomicExchange;
+    }
+}
+
+Op plain(Op op) {
+    switch (op) {
+        case Op::AtomicAdd: return Op::Add;
+        case Op::AtomicSub: return Op::Sub;
+        case Op::AtomicMin: return Op::Min;
+        default: return Op::Max;
+    }
+}
+
+}  // namespace
+
+Id KernelEmitter::atomic(spv::Op op, Id type, Id pointer, bool shared, std::initializer_list<Id> operands) {
+    const auto scope = shared ? spv::Scope::Workgroup : spv::Scope::QueueFamily;
+    Words all = {pointer, s.u32(static_cast<std::uint32_t>(scope)), s.u32(0)};
+    all.insert(all.end(), operands.begin(), operands.end());
+    return m.op(op, type, all);
+}
+
+Id KernelEmitter::compare_exchange(Id type, Id pointer, bool shared, Id expected, Id desired) {
+    const auto scope = shared ? spv::Scope::Workgroup : spv::Scope::QueueFamily;
+    return m.op(spv::Op::OpAtomicCompareExchange, type,
+                {pointer, s.u32(static_cast<std::uint32_t>(scope)), s.u32(0), s.u32(0), desired, expected});
+}
+
+// Floats through the integers of their bits.
+Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scalar operand, bool shared) {
+    const Id bits = m.int_type(bits_of(type));
+    const auto to_float = [&](Id v) { return Scalar{m.op(spv::Op::OpBitcast, s.type(type), {v})}; };
+    const bool counts = plan_.counted;
+    if (counts) begin_count();
+    const Id first = atomic(spv::Op::OpAtomicLoad, bits, pointer, shared, {});
+    const Id head = m.new_id();
+    const Id body = m.new_id();
+    const Id next = m.new_id();
+    const Id exit = m.new_id();
+    const Id leave = counts ? m.new_id() : exit;
+    const Id before = m.block();
+    m.branch(head);
+    m.label(head);
+    const Phi expected = m.open_phi(bits, first, before);
+    m.loop_merge(exit, next);
+    m.branch(body);
+    m.label(body);
+    if (counts) m.store(iterations_, s.add(m.load(m.u32_type(), iterations_), s.u32(1)));
+    const Scalar updated = s.apply(plain(fn_[id].op), type, to_float(expected.id), operand);
+    const Id desired = m.op(spv::Op::OpBitcast, bits, {updated.id});
+    const Id found = compare_exchange(bits, pointer, shared, expected.id, desired);
+    m.branch_if(s.eq(found, expected.id), leave, next);
+    if (counts) {
+        m.label(leave);
+        leave_count();
+        m.branch(exit);
+    }
+    m.label(next);
+    m.close_phi(expected, found, next);
+    m.branch(head);
+    m.label(exit);
+    if (counts && !loops_.empty()) m.store(iterations_, m.load(m.u32_type(), counter_));
+    return to_float(found);
+}
+
+// Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there
+// before: a carry is known from the lower word's old value.
+void KernelEmitter::emit_split_atomic(NodeId id, bool shared) {
+    const Op op = fn_[id].op;
+    const ScalarType type = fn_.type(id).scalar();
+    constexpr std::string_view advice =
+        "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics";
+    const bool possible = op == Op::AtomicAdd || op == Op::AtomicSub || op == Op::AtomicAnd ||
+                          op == Op::AtomicOr || op == Op::AtomicXor;
+    if (shared || is_float(type) || !possible || passes::count_uses(fn_)[id] != 0)
+        site_.refuse("64-bit atomics", advice);
+    const Place place = buffer_place(id);
+    const Id word = m.u32_type();
+    const Id low = leaf_pointer(place, 0, word);
+    const Id high = leaf_pointer(place, 4, word);
+    Scalar x = s.to_words(ScalarType::U64, scalar(fn_.arg(id, 1)));
+    if (op == Op::AtomicSub) {
+        const Scalar negative = s.apply(Op::Neg, ScalarType::U64, scalar(fn_.arg(id, 1)));
+        x = s.to_words(ScalarType::U64, negative);
+    }
+    if (op == Op::AtomicAdd || op == Op::AtomicSub) {
+        const Id old = atomic(spv::Op::OpAtomicIAdd, word, low, false, {x.id});
+        const Id carry = s.pick(s.ult(s.add(old, x.id), old), s.u32(1), s.u32(0));
+        atomic(spv::Op::OpAtomicIAdd, word, high, false, {s.add(x.high, carry)});
+    } else {
+        atomic(integer_atomic(op, false), word, low, false, {x.id});
+        atomic(integer_atomic(op, false), word, high, false, {x.high});
+    }
+    set(id, s.zero(type));  // unused
+}
+
+void KernelEmitter::emit_atomic(NodeId id) {
+    const Op op = fn_[id].op;
+    const NodeId root = fn_.arg(id, 0);
+    const bool shared = fn_[root].op == Op::Shared;
+    const ScalarType type = fn_.type(id).scalar();
+    const bool wide = size_of(type) == 8;
+    if (type == ScalarType::F64 && !target_.f64)
+        site_.refuse("64-bit floats (f64)", "use float, or run the kernel on a device that has f64");
+    if (wide) {
+        if (!target_.i64 || !(shared ? target_.shared_i64_atomics : target_.i64_atomics)) {
+            emit_split_atomic(id, shared);
+            return;
+        }
+        m.capability(spv::Capability::Int64Atomics);
+    }
+    const Scalar operand = scalar(fn_.arg(id, 1));
+    const bool exchanged = shared && plan_.marks[root].exchanged;
+    const bool native_add = type == ScalarType::F32 && !exchanged &&
+                            (op == Op::AtomicAdd || op == Op::AtomicSub) &&
+                            (shared ? target_.shared_f32_add : target_.f32_add);
+    const Id bits = m.int_type(bits_of(type));
+    const Id pointed = native_add ? m.float_type(32) : bits;
+    Id pointer = 0;
+    if (shared) {
+        const Flat& flat = flats_[memory_[root]];
+        const auto path = fn_.args(id).subspan(ir::path_start(op));
+        pointer =
+            cell_pointer(flat, flat_position(flat, fn_.type(root), path, false), cell_of(flat, type), 0);
+    } else {
+        const Place place = buffer_place(id);
+        if (!place.aligned_to(size_of(type)))
+            site_.refuse("atomics on unaligned numbers", "give the struct its natural alignment");
+        pointer = leaf_pointer(place, 0, pointed);
+    }
+    if (!is_float(type)) {
+        if (op == Op::AtomicCas) {
+            set(id, {compare_exchange(bits, pointer, shared, operand.id, scalar(fn_.arg(id, 2)).id)});
+        } else {
+            set(id,
+                {atomic(integer_atomic(op, is_signed_integer(type)), bits, pointer, shared, {operand.id})});
+        }
+        return;
+    }
+    const auto to_bits = [&](Scalar v) { return m.op(spv::Op::OpBitcast, bits, {v.id}); };
+    const auto to_float = [&](Id v) { return Scalar{m.op(spv::Op::OpBitcast, s.type(type), {v})}; };
+    if (op == Op::AtomicCas) {
+        set(id, to_float(compare_exchange(bits, pointer, shared, to_bits(operand),
+                                          to_bits(scalar(fn_.arg(id, 2))))));
+    } else if (op == Op::AtomicExchange) {
+        set(id, to_float(atomic(spv::Op::OpAtomicExchange, bits, pointer, shared, {to_bits(operand)})));
+    } else if (native_add) {
+        m.capability(spv::Capability::AtomicFloat32AddEXT);
+        m.extension("SPV_EXT_shader_atomic_float_add");
+        const Id added = op == Op::AtomicAdd ? operand.id : s.apply(Op::Neg, type, operand).id;
+        set(id, {atomic(spv::Op::OpAtomicFAddEXT, pointed, pointer, shared, {added})});
+    } else {
+        set(id, exchange_loop(id, pointer, type, operand, shared));
+    }
+}
+
+}  // namespace volley::codegen::spirv

@@ -1,0 +1,337 @@
+// Loads and stores of buffers, in the host's layout.
+//
+// An access is a device address plus a constant offset plus indices times strides. Each becomes one access
+// chain into a block type made for it: an array of just the scalar or vector that is wanted, at that offset,
+// with those strides. Items that the target cannot load by themselves are taken out of the words around them;
+// storing one changes its bits alone, so that neighbours may be written at the same time.
+#include "codegen/spirv/kernel_emitter.hpp"
+
+#include "core/fail.hpp"
+
+#include <algorithm>
+
+namespace volley::codegen::spirv {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+std::uint32_t access_mask(bool ordered, std::uint32_t align) {
+    std::uint32_t mask = 0;
+    if (align != 0) mask |= static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned);
+    if (ordered) mask |= static_cast<std::uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
+    return mask;
+}
+
+/// Calls f(scalar, count, offset) for each run of scalars that one vector may hold.
+template <class F>
+void for_each_run(DType type, std::uint64_t offset, const F& f) {
+    switch (type.kind()) {
+        case TypeKind::Void: return;
+        case TypeKind::Scalar:
+        case TypeKind::Complex:
+        case TypeKind::Vector: f(type.scalar(), static_cast<unsigned>(type.leaf_count()), offset); return;
+        default:
+            for (std::uint64_t i = 0; i < type.count(); ++i)
+                for_each_run(type.part(i), offset + type.part_offset(i), f);
+    }
+}
+
+}  // namespace
+
+Id KernelEmitter::load_at(Id type, Id pointer, std::uint32_t align) {
+    const std::uint32_t mask = access_mask(plan_.ordered, align);
+    if (mask == 0) return m.load(type, pointer);
+    if (align == 0) return m.op(spv::Op::OpLoad, type, {pointer, mask});
+    return m.op(spv::Op::OpLoad, type, {pointer, mask, align});
+}
+
+void KernelEmitter::store_at(Id pointer, Id v, std::uint32_t align) {
+    const std::uint32_t mask = access_mask(plan_.ordered, align);
+    if (mask == 0) {
+        m.store(pointer, v);
+    } else if (align == 0) {
+        m.statement(spv::Op::OpStore, {pointer, v, mask});
+    } else {
+        m.statement(spv::Op::OpStore, {pointer, v, mask, align});
+    }
+}
+
+// ---- places ----
+
+bool KernelEmitter::Place::aligned_to(std::uint64_t bytes) const {
+    if (offset % bytes != 0) return false;
+    return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
+}
+
+KernelEmitter::Place KernelEmitter::buffer_place(NodeId access) {
+    const NodeId root = fn_.arg(access, 0);
+    const auto path = fn_.args(access).subspan(ir::path_start(fn_[access].op));
+    Place place;
+    place.parameter = static_cast<std::uint32_t>(fn_[root].imm);
+    place.type = fn_.type(root);
+    place.dims.push_back({path[0], place.type.size(), 0});
+    for (const NodeId step : path.subspan(1)) {
+        const auto constant = fn_.constant_int(step);
+        if (constant) {
+            const std::uint64_t part =
+                std::min(static_cast<std::uint64_t>(*constant), place.type.count() - 1);
+            place.offset += place.type.part_offset(part);
+            place.type = place.type.part(part);
+        } else {
+            const DType part = place.type.part(0);
+            place.dims.push_back({step, part.size(), place.type.count()});
+            place.type = part;
+        }
+    }
+    return place;
+}
+
+// Access chains read indices as signed: a u32 needs one bit more where there is one.
+Id KernelEmitter::chain_index(NodeId index) {
+    const ScalarType type = fn_.type(index).scalar();
+    const Scalar v = scalar(index);
+    if (type != ScalarType::U32 || !target_.i64) return v.id;
+    const auto known = m.constant_bits(v.id);
+    if (known && *known < 0x80000000u) return v.id;
+    return m.op(spv::Op::OpUConvert, m.int_type(64), {v.id});
+}
+
+Id KernelEmitter::pointer_at(Scalar address, Id type) {
+    const Id words =
+        m.op(spv::Op::OpCompositeConstruct, m.vector_type(m.u32_type(), 2), {address.id, address.high});
+    return m.op(spv::Op::OpBitcast, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type), {words});
+}
+
+Scalar KernelEmitter::byte_address(const Place& place, std::uint64_t offset) {
+    const Id word = m.u32_type();
+    const Id base = address_of(place.parameter);
+    Scalar address;
+    {
+        const ModuleBuilder::InPrologue prologue(m);
+        address = {m.extract(base, word, 0), m.extract(base, word, 1)};
+    }
+    for (const Dim& dim : place.dims) {
+        const ScalarType type = fn_.type(dim.index).scalar();
+        Scalar index = scalar(dim.index);
+        if (size_of(type) < 8) {
+            index.high = is_signed_integer(type) ? s.sar(index.id, s.u32(31)) : s.u32(0);
+        } else if (!s.paired(type)) {
+            index = s.split(index.id);
+        }
+        const auto stride = static_cast<std::uint32_t>(dim.stride);
+        if (stride != 1) index = s.pair_mul(index, {s.u32(stride), s.u32(0)});
+        address = s.pair_add(address, index);
+    }
+    const std::uint64_t constant = place.offset + offset;
+    if (constant == 0) return address;
+    return s.pair_add(address, {s.u32(static_cast<std::uint32_t>(constant)),
+                                s.u32(static_cast<std::uint32_t>(constant >> 32))});
+}
+
+// A pointer to an item of that type, `offset` bytes behind the place.
+Id KernelEmitter::leaf_pointer(const Place& place, std::uint64_t offset, Id type) {
+    for (const Dim& dim : place.dims) {
+        if (s.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
+    }
+    Id nested = type;
+    for (std::size_t d = place.dims.size(); d-- > 1;) {
+        nested = m.array_type(nested, static_cast<std::uint32_t>(place.dims[d].count),
+                              static_cast<std::uint32_t>(place.dims[d].stride));
+    }
+    nested = m.runtime_array_type(nested, static_cast<std::uint32_t>(place.dims[0].stride));
+    const BlockMember member{nested, static_cast<std::uint32_t>(place.offset + offset)};
+    const Id block = m.block_type({&member, 1});
+    const std::uint64_t key = std::uint64_t{place.parameter} << 32 | block;
+    Id pointer = 0;
+    for (const auto& [known, id] : block_pointers_) {
+        if (known == key) pointer = id;
+    }
+    if (pointer == 0) {
+        const Id address = address_of(place.parameter);
+        const ModuleBuilder::InPrologue prologue(m);
+        pointer = m.op(spv::Op::OpBitcast, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
+                       {address});
+        block_pointers_.emplace_back(key, pointer);
+    }
+    Words operands = {pointer, s.u32(0)};
+    for (const Dim& dim : place.dims) operands.push_back(chain_index(dim.index));
+    return m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type),
+                operands);
+}
+
+// ---- items inside of words ----
+
+Id KernelEmitter::load_byte(Scalar address, std::uint64_t bytes) {
+    const Id word_pointer = pointer_at({s.and_(address.id, s.u32(~3u)), address.high}, m.u32_type());
+    const Id word = load_at(m.u32_type(), word_pointer, 4);
+    const Id shift = s.shl(s.and_(address.id, s.u32(3)), s.u32(3));
+    return s.and_(s.shr(word, shift), s.u32(bytes == 1 ? 0xff : 0xffff));
+}
+
+void KernelEmitter::store_byte(Scalar address, std::uint64_t bytes, Id v) {
+    const Id word_pointer = pointer_at({s.and_(address.id, s.u32(~3u)), address.high}, m.u32_type());
+    const Id shift = s.shl(s.and_(address.id, s.u32(3)), s.u32(3));
+    const Id mask = s.shl(s.u32(bytes == 1 ? 0xff : 0xffff), shift);
+    atomic(spv::Op::OpAtomicAnd, m.u32_type(), word_pointer, false, {s.not_(mask)});
+    atomic(spv::Op::OpAtomicOr, m.u32_type(), word_pointer, false, {s.shl(v, shift)});
+}
+
+bool KernelEmitter::in_words(ScalarType scalar_type, const Place& place, std::uint64_t offset) const {
+    const std::size_t size = size_of(scalar_type);
+    if (!place.aligned_to(size) || offset % size != 0) return true;
+    // Pointers to narrow items are made by casts, which ask for their arithmetic too.
+    if (size == 1) return !target_.storage8 || !target_.i8;
+    if (size == 2) return !target_.storage16 || !(scalar_type == ScalarType::F16 ? target_.f16 : target_.i16);
+    return false;
+}
+
+Id KernelEmitter::memory_type(ScalarType scalar_type) {
+    switch (size_of(scalar_type)) {
+        case 1:
+            m.capability(spv::Capability::StorageBuffer8BitAccess);
+            m.capability(spv::Capability::Int8);
+            return m.int_type(8);
+        case 2:
+            m.capability(spv::Capability::StorageBuffer16BitAccess);
+            m.capability(scalar_type == ScalarType::F16 ? spv::Capability::Float16 : spv::Capability::Int16);
+            return scalar_type == ScalarType::F16 ? m.float_type(16) : m.int_type(16);
+        default: return s.type(scalar_type);
+    }
+}
+
+void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarType scalar_type, unsigned count,
+                             std::vector<Scalar>& out) {
+    const std::size_t size = size_of(scalar_type);
+    const Id word = m.u32_type();
+    if (in_words(scalar_type, place, offset)) {
+        // Aligned items of two bytes never straddle words; all else goes byte by byte.
+        const bool whole = size <= 2 && place.aligned_to(size) && offset % size == 0;
+        for (unsigned k = 0; k < count; ++k) {
+            const Scalar address = byte_address(place, offset + k * size);
+            std::array<Id, 2> words = {};
+            for (std::size_t b = 0; b < (whole ? 1 : size); ++b) {
+                const Scalar at =
+                    b == 0 ? address : s.pair_add(address, {s.u32(static_cast<std::uint32_t>(b)), s.u32(0)});
+                const Id v = load_byte(at, whole ? size : 1);
+                const auto shift = static_cast<std::uint32_t>(b % 4 * 8);
+                words[b / 4] = shift == 0 ? v : s.or_(words[b / 4], s.shl(v, s.u32(shift)));
+            }
+            out.push_back(s.from_words(scalar_type, words[0], words[1]));
+        }
+        return;
+    }
+    const auto align = static_cast<std::uint32_t>(size);
+    if (s.paired(scalar_type)) {
+        for (unsigned k = 0; k < count; ++k) {
+            const Id two = m.vector_type(word, 2);
+            const Id v = load_at(two, leaf_pointer(place, offset + k * size, two), align);
+            out.push_back({m.extract(v, word, 0), m.extract(v, word, 1)});
+        }
+        return;
+    }
+    const Id item = memory_type(scalar_type);
+    const Id type = count == 1 ? item : m.vector_type(item, count);
+    Id v = load_at(type, leaf_pointer(place, offset, type), align);
+    Id wide = item;
+    if (size < 4) {
+        const bool half = scalar_type == ScalarType::F16;
+        wide = half ? m.float_type(32) : word;
+        const Id wide_type = count == 1 ? wide : m.vector_type(wide, count);
+        const spv::Op op = half                             ? spv::Op::OpFConvert
+                           : is_signed_integer(scalar_type) ? spv::Op::OpSConvert
+                                                            : spv::Op::OpUConvert;
+        v = m.op(op, wide_type, {v});
+    }
+    for (unsigned k = 0; k < count; ++k) {
+        const Id part = count == 1 ? v : m.extract(v, wide, k);
+        out.push_back({scalar_type == ScalarType::Bool ? s.ne(part, s.u32(0)) : part});
+    }
+}
+
+void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarType scalar_type,
+                              std::span<const Scalar> values) {
+    const std::size_t size = size_of(scalar_type);
+    const Id word = m.u32_type();
+    if (in_words(scalar_type, place, offset)) {
+        const bool whole = size <= 2 && place.aligned_to(size) && offset % size == 0;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            const Scalar address = byte_address(place, offset + k * size);
+            const Scalar bits = s.to_words(scalar_type, values[k]);
+            for (std::size_t b = 0; b < (whole ? 1 : size); ++b) {
+                const Scalar at =
+                    b == 0 ? address : s.pair_add(address, {s.u32(static_cast<std::uint32_t>(b)), s.u32(0)});
+                Id v = b < 4 ? bits.id : bits.high;
+                if (!whole) v = s.and_(s.shr(v, s.u32(static_cast<std::uint32_t>(b % 4 * 8))), s.u32(0xff));
+                store_byte(at, whole ? size : 1, v);
+            }
+        }
+        return;
+    }
+    const auto align = static_cast<std::uint32_t>(size);
+    const auto count = static_cast<unsigned>(values.size());
+    if (s.paired(scalar_type)) {
+        for (unsigned k = 0; k < count; ++k) {
+            const Id two = m.vector_type(word, 2);
+            const Id v = m.op(spv::Op::OpCompositeConstruct, two, {values[k].id, values[k].high});
+            store_at(leaf_pointer(place, offset + k * size, two), v, align);
+        }
+        return;
+    }
+    const Id item = memory_type(scalar_type);
+    const bool half = scalar_type == ScalarType::F16;
+    const Id wide = size >= 4 ? item : half ? m.float_type(32) : word;
+    Words parts;
+    for (const Scalar& v : values)
+        parts.push_back(scalar_type == ScalarType::Bool ? s.pick(v.id, s.u32(1), s.u32(0)) : v.id);
+    Id v = count == 1 ? parts[0] : m.op(spv::Op::OpCompositeConstruct, m.vector_type(wide, count), parts);
+    const Id type = count == 1 ? item : m.vector_type(item, count);
+    if (size < 4) v = m.op(half ? spv::Op::OpFConvert : spv::Op::OpUConvert, type, {v});
+    store_at(leaf_pointer(place, offset, type), v, align);
+}
+
+// ---- accesses ----
+
+void KernelEmitter::emit_load(NodeId id) {
+    const NodeId root = fn_.arg(id, 0);
+    switch (fn_[root].op) {
+        case Op::Var: emit_variable_load(id); return;
+        case Op::Shared: {
+            const Flat& flat = flats_[memory_[root]];
+            scratch_.clear();
+            load_flat(flat, flat_position(flat, fn_.type(root), fn_.args(id).subspan(1), false), scratch_);
+            set(id, scratch_);
+            return;
+        }
+        default: break;
+    }
+    const Place place = buffer_place(id);
+    scratch_.clear();
+    for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
+        load_run(place, offset, scalar_type, count, scratch_);
+    });
+    set(id, scratch_);
+}
+
+void KernelEmitter::emit_store(NodeId id) {
+    const NodeId root = fn_.arg(id, 0);
+    const auto values = value(fn_.arg(id, 1));
+    switch (fn_[root].op) {
+        case Op::Var: emit_variable_store(id); return;
+        case Op::Shared: {
+            const Flat& flat = flats_[memory_[root]];
+            store_flat(flat, flat_position(flat, fn_.type(root), fn_.args(id).subspan(2), false), values);
+            return;
+        }
+        default: break;
+    }
+    const Place place = buffer_place(id);
+    std::size_t next = 0;
+    for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
+        store_run(place, offset, scalar_type, values.subspan(next, count));
+        next += count;
+    });
+}
+
+}  // namespace volley::codegen::spirv

@@ -1,0 +1,237 @@
+// Subgroup operations. Types that the target's instructions do not take go as words, or lane by lane through
+// shuffles; operations that it lacks go through shared memory (emit_subgroup_shared.cpp).
+#include "codegen/spirv/kernel_emitter.hpp"
+
+#include "core/fail.hpp"
+
+namespace volley::codegen::spirv {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+struct Fold {
+    Op combine;
+    spv::GroupOperation kind;
+};
+
+// The folds and both kinds of scan are listed in the same order of operations.
+Fold fold_of(Op op) {
+    constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
+    constexpr spv::GroupOperation kinds[] = {spv::GroupOperation::Reduce, spv::GroupOperation::InclusiveScan,
+                                             spv::GroupOperation::ExclusiveScan};
+    constexpr unsigned count = std::size(combines);
+    const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
+    return {combines[index % count], kinds[index / count]};
+}
+
+spv::Op group_op(Op combine, ScalarType type) {
+    const bool f = is_float(type);
+    const bool sign = is_signed_integer(type);
+    switch (combine) {
+        case Op::Add: return f ? spv::Op::OpGroupNonUniformFAdd : spv::Op::OpGroupNonUniformIAdd;
+        case Op::Mul: return f ? spv::Op::OpGroupNonUniformFMul : spv::Op::OpGroupNonUniformIMul;
+        case Op::Min:
+            return f      ? spv::Op::OpGroupNonUniformFMin
+                   : sign ? spv::Op::OpGroupNonUniformSMin
+                          : spv::Op::OpGroupNonUniformUMin;
+        case Op::Max:
+            return f      ? spv::Op::OpGroupNonUniformFMax
+                   : sign ? spv::Op::OpGroupNonUniformSMax
+                          : spv::Op::OpGroupNonUniformUMax;
+        case Op::And: return spv::Op::OpGroupNonUniformBitwiseAnd;
+        case Op::Or: return spv::Op::OpGroupNonUniformBitwiseOr;
+        default: return spv::Op::OpGroupNonUniformBitwiseXor;
+    }
+}
+
+}  // namespace
+
+Scalar KernelEmitter::identity(Op combine, ScalarType type) {
+    const bool f = is_float(type);
+    const unsigned bits = bits_of(type);
+    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - bits);
+    const std::uint64_t highest = is_signed_integer(type) ? ones >> 1 : ones;
+    const std::uint64_t infinity = type == ScalarType::F16   ? 0x7c00u
+                                   : type == ScalarType::F32 ? 0x7f800000u
+                                                             : 0x7ff0000000000000u;
+    switch (combine) {
+        case Op::Mul: return s.convert(ScalarType::Bool, type, {m.boolean(true)});
+        case Op::Min: return s.constant(type, f ? infinity : highest);
+        case Op::Max:
+            return s.constant(type, f ? infinity | std::uint64_t{1} << (bits - 1) : (~highest & ones));
+        case Op::And: return s.constant(type, ones);
+        default: return s.zero(type);
+    }
+}
+
+Id KernelEmitter::group(spv::Op op, Id type, std::initializer_list<std::uint32_t> operands) {
+    Words all = {s.u32(static_cast<std::uint32_t>(spv::Scope::Subgroup))};
+    all.insert(all.end(), operands.begin(), operands.end());
+    return m.op(op, type, all);
+}
+
+void KernelEmitter::need(spv::Capability capability) {
+    m.capability(spv::Capability::GroupNonUniform);
+    m.capability(capability);
+}
+
+// ---- folds and scans ----
+
+void KernelEmitter::emit_fold(NodeId id) {
+    const Fold fold = fold_of(fn_[id].op);
+    const NodeId operand = fn_.arg(id, 0);
+    const ScalarType type = fn_.type(operand).scalar();
+    std::array<Scalar, 4> results;
+    const std::size_t count = values_[operand].count;
+    for (std::size_t k = 0; k < count; ++k)
+        results[k] = fold_scalar(fold.combine, fold.kind, type, value(operand)[k]);
+    set(id, std::span<const Scalar>(results.data(), count));
+}
+
+Scalar KernelEmitter::fold_scalar(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
+    if (!target_.subgroup_arithmetic) {
+        if (target_.subgroup_shuffle && target_.subgroup_ballot) return fold_by_lanes(combine, kind, type, x);
+        return fold_shared(combine, kind, type, x);
+    }
+    need(spv::Capability::GroupNonUniformArithmetic);
+    const auto operation = static_cast<std::uint32_t>(kind);
+    const Id word = m.u32_type();
+    if (type == ScalarType::Bool) {
+        const Id mask = s.pick(x.id, s.u32(~0u), s.u32(0));
+        return {s.ne(group(group_op(combine, ScalarType::U32), word, {operation, mask}), s.u32(0))};
+    }
+    if (size_of(type) == 8 && (s.paired(type) || (is_integer(type) && !target_.subgroup_extended_types)))
+        return fold_by_lanes(combine, kind, type, x);
+    const Id t = s.type(type);
+    if (is_float(type) && (combine == Op::Min || combine == Op::Max))
+        return fold_extreme(combine, kind, type, x);
+    const Id result = group(group_op(combine, type), t, {operation, x.id});
+    if (type == ScalarType::F16) return {s.round_to_half(result)};
+    if (size_of(type) >= 4) return {result};
+    // Narrow integers: sums wrap, and the identities are those of the narrow type.
+    if (kind == spv::GroupOperation::ExclusiveScan && (combine == Op::Min || combine == Op::Max)) {
+        const Op inwards = combine;
+        return s.apply(inwards, is_signed_integer(type) ? ScalarType::I32 : ScalarType::U32, {result},
+                       identity(combine, type));
+    }
+    return {s.narrow(type, result)};
+}
+
+// min and max of floats pass over NaN, which the instructions leave open: it becomes the identity, and comes
+// back where there is nothing else.
+Scalar KernelEmitter::fold_extreme(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
+    const Id t = s.type(type);
+    const auto operation = static_cast<std::uint32_t>(kind);
+    const Id nan = s.apply(Op::IsNan, type, x).id;
+    const Scalar number = s.select(type, nan, identity(combine, type), x);
+    const Id result = group(group_op(combine, type), t, {operation, number.id});
+    if (kind == spv::GroupOperation::ExclusiveScan) return {result};
+    const Id numbers = group(spv::Op::OpGroupNonUniformBitwiseOr, m.u32_type(),
+                             {operation, s.pick(nan, s.u32(0), s.u32(1))});
+    const std::uint64_t bits = type == ScalarType::F16   ? 0x7e00u
+                               : type == ScalarType::F32 ? 0x7fc00000u
+                                                         : 0x7ff8000000000000u;
+    return s.select(type, s.eq(numbers, s.u32(0)), s.constant(type, bits), {result});
+}
+
+// Every lane goes through all lanes in order, and takes those that are active and count for it.
+Scalar KernelEmitter::fold_by_lanes(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
+    const Id word = m.u32_type();
+    const Id active = ballot(m.boolean(true));
+    const Id own = lane();
+    Scalar sum = identity(combine, type);
+    Id begun = m.boolean(false);
+    for (std::uint32_t from = 0; from < target_.subgroup_size; ++from) {
+        const Scalar v = shuffle(type, x, s.u32(from));
+        const Id bits = m.extract(active, word, from / 32);
+        Id takes = s.ne(s.and_(bits, s.u32(1u << (from % 32))), s.u32(0));
+        if (kind == spv::GroupOperation::InclusiveScan) takes = s.both(takes, s.ule(s.u32(from), own));
+        if (kind == spv::GroupOperation::ExclusiveScan) takes = s.both(takes, s.ult(s.u32(from), own));
+        // The first value starts the sum, not the identity: 0 + -0 would lose the sign.
+        const Scalar more = s.select(type, begun, s.apply(combine, type, sum, v), v);
+        sum = s.select(type, takes, more, sum);
+        begun = s.either(begun, takes);
+    }
+    return sum;
+}
+
+// ---- lanes ----
+
+Id KernelEmitter::lane() {
+    if (lane_ == 0) {
+        m.capability(spv::Capability::GroupNonUniform);
+        const ModuleBuilder::InPrologue prologue(m);
+        lane_ = builtin_word(spv::BuiltIn::SubgroupLocalInvocationId);
+    }
+    return lane_;
+}
+
+Scalar KernelEmitter::shuffle(ScalarType type, Scalar x, Id from) {
+    if (!target_.subgroup_shuffle) return shuffle_shared(type, x, from);
+    need(spv::Capability::GroupNonUniformShuffle);
+    const auto moved = [&](Id t, Id v) { return group(spv::Op::OpGroupNonUniformShuffle, t, {v, from}); };
+    const Id word = m.u32_type();
+    if (type == ScalarType::Bool) return {s.ne(moved(word, s.pick(x.id, s.u32(1), s.u32(0))), s.u32(0))};
+    if (s.paired(type)) return {moved(word, x.id), moved(word, x.high)};
+    if (size_of(type) == 8 && is_integer(type) && !target_.subgroup_extended_types) {
+        const Scalar words = s.split(x.id);
+        return {s.join(s.type(type), moved(word, words.id), moved(word, words.high))};
+    }
+    return {moved(s.type(type), x.id)};
+}
+
+void KernelEmitter::emit_lane(NodeId id) {
+    const NodeId operand = fn_.arg(id, 0);
+    const ScalarType type = fn_.type(operand).scalar();
+    Id from = scalar(fn_.arg(id, 1)).id;
+    if (fn_[id].op == Op::SubgroupShuffleXor) from = s.xor_(lane(), from);
+    // A lane that is not there gives any value, but must not be asked for.
+    from = m.glsl(GLSLstd450UMin, m.u32_type(), {from, s.u32(target_.subgroup_size - 1)});
+    std::array<Scalar, 4> results;
+    const std::size_t count = values_[operand].count;
+    for (std::size_t k = 0; k < count; ++k) results[k] = shuffle(type, value(operand)[k], from);
+    set(id, std::span<const Scalar>(results.data(), count));
+}
+
+// ---- votes ----
+
+Id KernelEmitter::ballot(Id vote) {
+    const Id four = m.vector_type(m.u32_type(), 4);
+    if (!target_.subgroup_ballot) return ballot_shared(vote);
+    need(spv::Capability::GroupNonUniformBallot);
+    return group(spv::Op::OpGroupNonUniformBallot, four, {vote});
+}
+
+void KernelEmitter::emit_vote(NodeId id) {
+    const Op op = fn_[id].op;
+    const Id word = m.u32_type();
+    if (op == Op::SubgroupElect) {
+        m.capability(spv::Capability::GroupNonUniform);
+        set(id, {group(spv::Op::OpGroupNonUniformElect, m.bool_type(), {})});
+        return;
+    }
+    const Id vote = scalar(fn_.arg(id, 0)).id;
+    if (op == Op::SubgroupBallot) {
+        const Id bits = ballot(vote);
+        std::array<Scalar, 4> words;
+        for (std::uint32_t k = 0; k < 4; ++k) words[k] = {m.extract(bits, word, k)};
+        set(id, words);
+        return;
+    }
+    const bool all = op == Op::SubgroupAll;
+    if (target_.subgroup_vote) {
+        need(spv::Capability::GroupNonUniformVote);
+        set(id, {group(all ? spv::Op::OpGroupNonUniformAll : spv::Op::OpGroupNonUniformAny, m.bool_type(),
+                       {vote})});
+        return;
+    }
+    // All: nobody votes against.
+    const Id bits = ballot(all ? s.negated(vote) : vote);
+    Id any = m.extract(bits, word, 0);
+    for (std::uint32_t k = 1; k < 4; ++k) any = s.or_(any, m.extract(bits, word, k));
+    set(id, {all ? s.eq(any, s.u32(0)) : s.ne(any, s.u32(0))});
+}
+
+}  // namespace volley::codegen::spirv

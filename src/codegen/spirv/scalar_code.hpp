@@ -1,0 +1,140 @@
+// Code for operations on scalars, with what the target lacks written out (docs/ir.md sections 3 to 5).
+//
+// How a scalar is represented: bool as OpTypeBool; integers of 8 and 16 bits as 32-bit ones that are always
+// sign- or zero-extended to that width; f16 as an f32 that is always a value of f16; 64-bit types that the
+// target lacks as two words. Everything else is itself. SPIR-V integers carry no sign here: operations do.
+#pragma once
+
+#include "codegen/spirv/compiler.hpp"
+#include "codegen/spirv/module_builder.hpp"
+#include "ir/function.hpp"
+
+#include <string_view>
+
+namespace volley::codegen::spirv {
+
+struct Scalar {
+    Id id = 0;
+    Id high = 0;  // the upper word of a pair, else 0
+};
+
+/// Where code is being written, for refusals: "vulkan:0 (...) has no f64; mul at scale.cpp:8; ...".
+struct Site {
+    const ir::Function& fn;
+    const Target& target;
+    ir::NodeId node = ir::none;
+    [[noreturn]] void refuse(std::string_view lacks, std::string_view advice) const;
+};
+
+class ScalarCode {
+public:
+    ScalarCode(ModuleBuilder& module, const Target& target, const Site& site)
+        : m(module), target_(target), site_(site) {}
+
+    [[nodiscard]] bool paired(ScalarType s) const {
+        return (size_of(s) == 8) && (s == ScalarType::F64 ? !target_.f64 : !target_.i64);
+    }
+    Id type(ScalarType s);  // of the representation, a pair's words included
+    Scalar constant(ScalarType s, std::uint64_t bits);
+    Scalar zero(ScalarType s) { return constant(s, 0); }
+
+    /// An elementwise operation on operands of type s; comparisons give bools. `loose` lets fma round twice.
+    Scalar apply(ir::Op op, ScalarType s, Scalar x, Scalar y = {}, Scalar z = {}, bool loose = false);
+    Scalar convert(ScalarType from, ScalarType to, Scalar x);
+    Scalar select(ScalarType s, Id condition, Scalar a, Scalar b);
+
+    /// The bits as words: one, or two for types of 64 bits; those above the type's width are zero.
+    Scalar to_words(ScalarType s, Scalar x);
+    Scalar from_words(ScalarType s, Id low, Id high = 0);
+    /// Brings a word back into the representation of a narrow integer.
+    Id narrow(ScalarType s, Id word);
+    /// The value of f16 bits in the low half of a word, as f32, and back.
+    Id half_value(Id word);
+    Id half_bits(Id value);
+    Id round_to_half(Id value);  // f32
+
+    // 32-bit building blocks, for the emitter's own index arithmetic too.
+    Id u32(std::uint32_t v) { return m.u32(v); }
+    Id add(Id a, Id b) { return word(spv::Op::OpIAdd, a, b); }
+    Id sub(Id a, Id b) { return word(spv::Op::OpISub, a, b); }
+    Id mul(Id a, Id b) { return word(spv::Op::OpIMul, a, b); }
+    Id and_(Id a, Id b) { return word(spv::Op::OpBitwiseAnd, a, b); }
+    Id or_(Id a, Id b) { return word(spv::Op::OpBitwiseOr, a, b); }
+    Id xor_(Id a, Id b) { return word(spv::Op::OpBitwiseXor, a, b); }
+    Id not_(Id a) { return m.op(spv::Op::OpNot, m.u32_type(), {a}); }
+    Id shl(Id a, Id b) { return word(spv::Op::OpShiftLeftLogical, a, b); }
+    Id shr(Id a, Id b) { return word(spv::Op::OpShiftRightLogical, a, b); }
+    Id sar(Id a, Id b) { return word(spv::Op::OpShiftRightArithmetic, a, b); }
+    Id eq(Id a, Id b) { return test(spv::Op::OpIEqual, a, b); }
+    Id ne(Id a, Id b) { return test(spv::Op::OpINotEqual, a, b); }
+    Id ult(Id a, Id b) { return test(spv::Op::OpULessThan, a, b); }
+    Id ule(Id a, Id b) { return test(spv::Op::OpULessThanEqual, a, b); }
+    Id slt(Id a, Id b) { return test(spv::Op::OpSLessThan, a, b); }
+    Id both(Id a, Id b) { return test(spv::Op::OpLogicalAnd, a, b); }
+    Id either(Id a, Id b) { return test(spv::Op::OpLogicalOr, a, b); }
+    Id negated(Id a) { return m.op(spv::Op::OpLogicalNot, m.bool_type(), {a}); }
+    Id pick(Id condition, Id a, Id b) { return m.select(m.u32_type(), condition, a, b); }
+    Id bits_of_f32(Id v) { return m.op(spv::Op::OpBitcast, m.u32_type(), {v}); }
+    Id f32_of_bits(Id v) { return m.op(spv::Op::OpBitcast, m.float_type(32), {v}); }
+    /// 64 bits between their native type and words.
+    Scalar split(Id wide);
+    Id join(Id type, Id low, Id high);
+    /// base + index * scale + offset of a device address in words.
+    Scalar pair_add(Scalar a, Scalar b);
+    Scalar pair_mul(Scalar a, Scalar b);
+    Scalar multiply_words(Id a, Id b);  // 32 x 32 -> 64
+
+private:
+    Id word(spv::Op op, Id a, Id b) { return m.op(op, m.u32_type(), {a, b}); }
+    Id test(spv::Op op, Id a, Id b) { return m.op(op, m.bool_type(), {a, b}); }
+    Id exact(spv::Op op, Id type, std::initializer_list<Id> operands);  // float arithmetic, not contracted
+    Id number(ScalarType s, double v);                                  // a float constant
+
+    // scalar_code.cpp
+    Id logic(ir::Op op, Id x, Id y);
+    Id integer(ir::Op op, ScalarType s, Id x, Id y, Id z);
+    Id divide(bool remainder, ScalarType s, Id x, Id y);
+    Id count_bits(ir::Op op, ScalarType s, Id x);
+    Id compare(ir::Op op, ScalarType s, Id x, Id y);
+
+    // scalar_float.cpp
+    Id floating(ir::Op op, ScalarType s, Id x, Id y, Id z, bool loose);
+    [[nodiscard]] bool is_zero(ScalarType s, Id v) const;  // a constant
+    Id without_zero(ir::Op op, ScalarType s, Id x, Id y);
+    Id classify(ir::Op op, ScalarType s, Id x);
+    Id fused(ScalarType s, Id x, Id y, Id z);
+    Id fused_f32_function();
+    Id fused_f64_function();
+    Id two_sum_error(Id type, Id a, Id b, Id sum);
+    Id odd_sum(Id a, Id b);
+
+    // scalar_pair.cpp: 64-bit integers as two words
+    Scalar pair(ir::Op op, ScalarType s, Scalar x, Scalar y, Scalar z);
+    Scalar pair_negate(Scalar x);
+    Scalar pair_sub(Scalar a, Scalar b);
+    Scalar pair_shift(ir::Op op, ScalarType s, Scalar x, Scalar y);
+    Scalar pair_divide(bool remainder, ScalarType s, Scalar x, Scalar y);
+    Scalar pair_pick(Id condition, Scalar a, Scalar b);
+    Id pair_less(ScalarType s, Scalar a, Scalar b);
+    Id pair_equal(Scalar a, Scalar b);
+    Id pair_compare(ir::Op op, ScalarType s, Scalar a, Scalar b);
+    Id divide_function();
+
+    // scalar_convert.cpp
+    Scalar integer_to_integer(ScalarType from, ScalarType to, Scalar x);
+    Scalar integer_to_float(ScalarType from, ScalarType to, Scalar x);
+    Scalar float_to_integer(ScalarType from, ScalarType to, Scalar x);
+    Scalar float_to_float(ScalarType from, ScalarType to, Scalar x);
+    Id unsigned_to_f32(Id word);
+    Scalar float_to_pair(ScalarType from, ScalarType to, Id x);
+    Id pair_to_float(ScalarType from, ScalarType to, Scalar x);
+    Id round_to_odd(Id f64);  // to f32, for a second rounding
+
+    ModuleBuilder& m;
+    const Target& target_;
+    const Site& site_;
+
+    Id divide_ = 0, fused32_ = 0, fused64_ = 0;
+};
+
+}  // namespace volley::codegen::spirv

@@ -1,0 +1,368 @@
+// Kernels on Vulkan devices: pipelines and their cache, arguments, large grids, reports.
+#include "backends/vulkan_support.hpp"
+
+#include <volley/error.hpp>
+#include <volley/print_sink.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+namespace volley::backends::vulkan {
+namespace {
+
+using backend::Point;
+
+class VulkanProgramTest : public VulkanTest {
+protected:
+    void SetUp() override {
+        VulkanTest::SetUp();
+        if (IsSkipped()) return;
+        device = open();
+        queue = device->make_queue();
+    }
+    std::unique_ptr<VulkanDevice> device;
+    std::unique_ptr<backend::Queue> queue;
+};
+VOLLEY_VULKAN_SUITE(VulkanProgramTest);
+
+ir::NodeId global_x(ir::Builder& b) { return b.extract(b.emit(ir::Op::GlobalId, {}), 0); }
+
+/// data[i % size] += 1, by atomics
+ir::Function count_invocations(std::uint32_t size) {
+    ir::Function fn;
+    fn.name = "count_invocations";
+    ir::Builder b(fn);
+    const ir::NodeId data = b.buffer(ScalarType::U32, "data");
+    const ir::NodeId at = b.emit(ir::Op::Rem, {global_x(b), b.constant_u32(size)});
+    b.emit(ir::Op::AtomicAdd, {data, b.constant_u32(1), at});
+    return fn;
+}
+
+TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
+    const auto program = device->compile(count_invocations(64));
+    const auto memory = device->allocate(64 * 4);
+    const std::uint32_t most = device->logical().physical().max_groups[0];
+    for (const ir::Dim3 global :
+         {ir::Dim3{3 * most + 5, 1, 1}, ir::Dim3{2, most + 3, 1}, ir::Dim3{1, 1, most + 2}}) {
+        queue->fill(*memory, 0, 64 * 4, std::vector<std::byte>(4));
+        backend::Argument arg;
+        arg.memory = memory.get();
+        arg.elements = 64;
+        queue->launch({program.get(), global, {1, 1, 1}, std::span(&arg, 1)});
+        const std::vector<int> counts = read_back(*queue, *memory, 64);
+        std::uint64_t sum = 0;
+        for (const int count : counts) sum += static_cast<std::uint64_t>(count);
+        EXPECT_EQ(sum, std::uint64_t{global[0]} * global[1] * global[2]);
+        if (global[0] > 64) {
+            EXPECT_NEAR(counts[0], counts[63], 1) << "each index is there once";
+        }
+    }
+}
+
+/// out[i] = sum of all others' element i, plus the scalars
+ir::Function sum_many(unsigned buffers) {
+    ir::Function fn;
+    fn.name = "sum_many";
+    ir::Builder b(fn);
+    std::vector<ir::NodeId> inputs;
+    const ir::NodeId out = b.buffer(ScalarType::I32, "out");
+    for (unsigned k = 0; k < buffers; ++k) inputs.push_back(b.buffer(ScalarType::I32, cat("in", k), true));
+    ir::NodeId sum = b.param(ScalarType::I32, "scalar");
+    const ir::NodeId i = global_x(b);
+    for (const ir::NodeId input : inputs) sum = b.emit(ir::Op::Add, {sum, b.load(input, std::span(&i, 1))});
+    b.store(out, sum, std::span(&i, 1));
+    return fn;
+}
+
+TEST_P(VulkanProgramTest, TakesMoreArgumentsThanPushConstantsHold) {
+    constexpr unsigned buffers = 40;
+    const auto program = device->compile(sum_many(buffers));
+    const auto out = device->allocate(1000 * 4);
+    const auto in = device->allocate(buffers * 1024 * 4);
+    std::vector<int> data(buffers * 1024);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i);
+    queue->write(*in, 0, bytes_of(data));
+    std::vector<std::vector<int>> results;
+    for (int k = 0; k < 200; ++k) {
+        std::vector<backend::Argument> args(buffers + 2);
+        args[0].memory = out.get();
+        args[0].elements = 1000;
+        for (unsigned j = 0; j < buffers; ++j) {
+            args[j + 1].memory = in.get();
+            args[j + 1].offset = j * 4096;
+            args[j + 1].elements = 1024;
+        }
+        args[buffers + 1].value = &k;  // copied before the call returns
+        queue->launch({program.get(), {1000, 1, 1}, {64, 1, 1}, args});
+        if (k % 50 == 0) results.push_back(read_back(*queue, *out, 1000));
+    }
+    queue->timeline().wait(queue->last());
+    for (std::size_t k = 0; k < results.size(); ++k) {
+        int expected = static_cast<int>(k) * 50;
+        for (int j = 0; j < static_cast<int>(buffers); ++j) expected += j * 1024 + 999;
+        EXPECT_EQ(results[k][999], expected);
+    }
+}
+
+TEST_P(VulkanProgramTest, MakesAPipelineOncePerVariant) {
+    const auto program = device->compile(count_invocations(1));
+    const auto& vulkan = static_cast<const VulkanProgram&>(*program);
+    const Kernel& first = vulkan.kernel({{64, 1, 1}, true});
+    const Kernel& second = vulkan.kernel({{32, 1, 1}, true});
+    const Kernel& partial = vulkan.kernel({{64, 1, 1}, false});
+    EXPECT_NE(first.pipeline, second.pipeline);
+    EXPECT_NE(first.pipeline, partial.pipeline);
+    EXPECT_EQ(&vulkan.kernel({{64, 1, 1}, true}), &first);
+}
+
+TEST_P(VulkanProgramTest, AModuleOfTheUsersHasOneLocalSize) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(64);
+    int factor = 1;
+    backend::Argument args[2];
+    args[0].memory = memory.get();
+    args[0].elements = 16;
+    args[1].value = &factor;
+    EXPECT_THROW(queue->launch({program.get(), {16, 1, 1}, {16, 1, 1}, args}), LaunchError);
+    EXPECT_NO_THROW(queue->launch({program.get(), {16, 1, 1}, {64, 1, 1}, args}));
+    EXPECT_NO_THROW(queue->timeline().wait(queue->last()));
+}
+
+TEST_P(VulkanProgramTest, ShowsItsCode) {
+    const auto program = device->compile(count_invocations(1));
+    EXPECT_NE(program->code({64, 1, 1}).find("OpAtomicIAdd"), std::string::npos);
+}
+
+TEST_P(VulkanProgramTest, ChoosesLocalSizesWithinTheLimits) {
+    const ir::Function fn = count_invocations(1);
+    const DeviceInfo& info = device->info();
+    for (const ir::Dim3 global :
+         {ir::Dim3{1, 1, 1}, ir::Dim3{100, 1, 1}, ir::Dim3{~0u, 1, 1}, ir::Dim3{1000, 1000, 1},
+          ir::Dim3{3, 5000, 1}, ir::Dim3{1, 1, 4000}, ir::Dim3{7, 7, 7}, ir::Dim3{1, 9, 1}}) {
+        const ir::Dim3 local = device->default_local(fn, global);
+        EXPECT_LE(std::uint64_t{local[0]} * local[1] * local[2], info.max_local_size);
+        for (std::size_t d = 0; d < 3; ++d) {
+            EXPECT_GE(local[d], 1u);
+            EXPECT_LE(local[d], info.max_local_dims[d]);
+        }
+    }
+    ir::Function declared = fn;
+    declared.local_size = ir::Dim3{24, 1, 1};
+    EXPECT_EQ(device->default_local(declared, {1000, 1, 1}), (ir::Dim3{24, 1, 1}));
+}
+
+// ---- reports ----
+
+/// Keeps what kernels print while it lives.
+class Printed {
+public:
+    Printed() {
+        set_print_sink([this](std::string_view line) {
+            const std::scoped_lock lock(mutex_);
+            lines_.emplace_back(line);
+        });
+    }
+    ~Printed() { set_print_sink({}); }
+    std::vector<std::string> sorted() {
+        const std::scoped_lock lock(mutex_);
+        std::sort(lines_.begin(), lines_.end());
+        return lines_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::string> lines_;
+};
+
+ir::Function print_index() {
+    ir::Function fn;
+    fn.name = "print_index";
+    ir::Builder b(fn);
+    const ir::NodeId i = global_x(b);
+    b.print("index {}", std::span(&i, 1));
+    return fn;
+}
+
+TEST_P(VulkanProgramTest, PrintsFromEveryInvocation) {
+    Printed printed;
+    const auto program = device->compile(print_index());
+    for (int k = 0; k < 3; ++k) queue->launch({program.get(), {10'000, 1, 1}, {64, 1, 1}, {}});
+    queue->timeline().wait(queue->last());
+    const std::vector<std::string> lines = printed.sorted();
+    ASSERT_EQ(lines.size(), 30'000u);
+    EXPECT_EQ(lines[0], "index 0");
+    EXPECT_EQ(lines[29'999], "index 9999");
+}
+
+TEST_P(VulkanProgramTest, PrintsAlsoWhenNobodyWaits) {
+    Printed printed;
+    const auto program = device->compile(print_index());
+    queue->launch({program.get(), {5, 1, 1}, {64, 1, 1}, {}});
+    while (printed.sorted().size() < 5) std::this_thread::yield();
+}
+
+TEST_P(VulkanProgramTest, AnExceptionOfTheSinkIsTheQueuesError) {
+    set_print_sink([](std::string_view) { throw std::runtime_error("no more paper"); });
+    const auto program = device->compile(print_index());
+    const Point point = queue->launch({program.get(), {5, 1, 1}, {64, 1, 1}, {}});
+    EXPECT_THROW(queue->timeline().wait(point), std::runtime_error);
+    EXPECT_NO_THROW(queue->timeline().wait(point));
+    set_print_sink({});
+}
+
+/// data[0] counts to n
+ir::Function long_loop() {
+    ir::Function fn;
+    fn.name = "long_loop";
+    ir::Builder b(fn);
+    const ir::NodeId data = b.buffer(ScalarType::U32, "data");
+    const ir::NodeId n = b.param(ScalarType::U32, "n");
+    const ir::NodeId zero = b.constant_u32(0);
+    const ir::NodeId sum = b.var(ScalarType::U32);
+    b.begin_for(zero, n, b.constant_u32(1));
+    b.store(sum, b.emit(ir::Op::Add, {b.load(sum, {}), b.constant_u32(1)}), {});
+    b.end_for();
+    b.store(data, b.load(sum, {}), std::span(&zero, 1));
+    return fn;
+}
+
+TEST_P(VulkanProgramTest, ALoopThatTheDriverWouldCutShortIsReported) {
+    const auto program = device->compile(long_loop());
+    const auto memory = device->allocate(4);
+    const auto run = [&](unsigned n) {
+        backend::Argument args[2];
+        args[0].memory = memory.get();
+        args[0].elements = 1;
+        args[1].value = &n;
+        queue->timeline().wait(queue->launch({program.get(), {1, 1, 1}, {1, 1, 1}, args}));
+        return static_cast<unsigned>(read_back(*queue, *memory, 1)[0]);
+    };
+    EXPECT_EQ(run(50'000), 50'000u);
+    if (device->logical().physical().target.max_iterations == 0) {
+        EXPECT_EQ(run(200'000), 200'000u);
+        return;
+    }
+    try {
+        (void)run(200'000);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const LaunchError& error) {
+        EXPECT_NE(error.subject().find("long_loop"), std::string_view::npos) << error.what();
+        EXPECT_NE(error.subject().find(device->info().name), std::string_view::npos) << error.what();
+        EXPECT_NE(error.what_failed().find("65535"), std::string_view::npos) << error.what();
+        EXPECT_FALSE(error.advice().empty());
+    }
+    EXPECT_EQ(run(1000), 1000u) << "the queue goes on";
+}
+
+TEST_P(VulkanProgramTest, KnowsHowTheDriverRoundsFma) {
+    // What the table of drivers says is measured here as it would be on a driver that is not in it.
+    EXPECT_EQ(device->measures_fused_fma(), device->logical().physical().target.fused_fma);
+}
+
+// ---- the pipeline cache ----
+
+std::vector<char> cache_data;
+
+VKAPI_ATTR VkResult VKAPI_CALL give_cache_data(VkDevice /*device*/, VkPipelineCache /*cache*/,
+                                               std::size_t* size, void* data) {
+    if (data != nullptr) std::memcpy(data, cache_data.data(), std::min(*size, cache_data.size()));
+    *size = cache_data.size();
+    return VK_SUCCESS;
+}
+
+std::vector<char> initial_data;
+PFN_vkCreatePipelineCache real_create_cache = nullptr;
+
+VKAPI_ATTR VkResult VKAPI_CALL note_initial_data(VkDevice device, const VkPipelineCacheCreateInfo* info,
+                                                 const VkAllocationCallbacks* callbacks,
+                                                 VkPipelineCache* cache) {
+    const auto* data = static_cast<const char*>(info->pInitialData);
+    initial_data.assign(data, data + info->initialDataSize);
+    VkPipelineCacheCreateInfo empty = *info;
+    empty.initialDataSize = 0;
+    return real_create_cache(device, &empty, callbacks, cache);
+}
+
+class VulkanPipelineCacheTest : public VulkanTest {
+protected:
+    void SetUp() override {
+        VulkanTest::SetUp();
+        if (IsSkipped()) return;
+        folder =
+            std::filesystem::temp_directory_path() / cat("volley-test-", ::getpid(), "-", GetParam().label);
+        std::filesystem::remove_all(folder);
+        const PhysicalDevice& physical = instance->devices()[static_cast<std::size_t>(index)];
+        device = std::make_shared<LogicalDevice>(instance, physical);
+        device->vk.vkGetPipelineCacheData = give_cache_data;
+        real_create_cache = std::exchange(device->vk.vkCreatePipelineCache, note_initial_data);
+        VkPipelineCacheHeaderVersionOne header{};
+        header.headerSize = sizeof header;
+        header.headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE;
+        header.vendorID = physical.vendor_id;
+        header.deviceID = physical.device_id;
+        std::copy(physical.cache_uuid.begin(), physical.cache_uuid.end(),
+                  std::begin(header.pipelineCacheUUID));
+        cache_data.resize(sizeof header);
+        std::memcpy(cache_data.data(), &header, sizeof header);
+        initial_data.clear();
+    }
+    void TearDown() override {
+        if (!folder.empty()) std::filesystem::remove_all(folder);
+        VulkanTest::TearDown();
+    }
+    /// Opens the cache and closes it again; gives its file's name.
+    std::string visit() { return PipelineCache(device, folder.string()).file(); }
+    void add_pipeline() { cache_data.insert(cache_data.end(), {'c', 'o', 'd', 'e'}); }
+
+    std::filesystem::path folder;
+    std::shared_ptr<LogicalDevice> device;
+};
+VOLLEY_VULKAN_SUITE(VulkanPipelineCacheTest);
+
+TEST_P(VulkanPipelineCacheTest, KeepsNoFileOfAnEmptyCache) {
+    EXPECT_FALSE(std::filesystem::exists(visit()));
+    EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_P(VulkanPipelineCacheTest, GivesTheDriverNextTimeWhatItHadThisTime) {
+    add_pipeline();
+    EXPECT_TRUE(std::filesystem::exists(visit()));
+    EXPECT_TRUE(initial_data.empty());
+    (void)visit();
+    EXPECT_EQ(initial_data, cache_data);
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++files;
+    EXPECT_EQ(files, 1u) << "no temporary file is left";
+}
+
+TEST_P(VulkanPipelineCacheTest, IgnoresABrokenFile) {
+    add_pipeline();
+    const std::string file = visit();
+    const std::string whole = [&] {
+        std::ifstream in(file, std::ios::binary);
+        return std::string{std::istreambuf_iterator<char>(in), {}};
+    }();
+    std::string flipped = whole;
+    flipped[flipped.size() - 2] ^= 1;
+    for (const std::string& broken :
+         {std::string(), whole.substr(0, 10), whole.substr(0, whole.size() - 1), flipped}) {
+        std::ofstream(file, std::ios::binary | std::ios::trunc) << broken;
+        (void)visit();
+        EXPECT_TRUE(initial_data.empty());
+    }
+    (void)visit();
+    EXPECT_EQ(initial_data, cache_data) << "a good file has taken its place";
+}
+
+TEST_P(VulkanPipelineCacheTest, AFolderThatCannotBeMadeIsNoError) {
+    add_pipeline();
+    EXPECT_NO_THROW(PipelineCache(device, "/proc/no such place"));
+}
+
+}  // namespace
+}  // namespace volley::backends::vulkan

@@ -1,0 +1,375 @@
+// A Vulkan device's queue: launches, transfers, callbacks, order, errors, many threads. Each test runs on
+// both drivers, and those of transfers also as if the host could not address the device's memory.
+#include "backends/vulkan_support.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+
+namespace volley::backends::vulkan {
+namespace {
+
+using backend::Point;
+using namespace std::chrono_literals;
+
+class VulkanQueueTest : public VulkanTest {
+protected:
+    void SetUp() override {
+        VulkanTest::SetUp();
+        if (IsSkipped()) return;
+        use({});
+    }
+    void use(const VulkanOptions& options) {
+        queue.reset();
+        device = open(options);
+        queue = device->make_queue();
+    }
+    void wait() { queue->timeline().wait(queue->last()); }
+
+    std::unique_ptr<VulkanDevice> device;
+    std::unique_ptr<backend::Queue> queue;
+};
+VOLLEY_VULKAN_SUITE(VulkanQueueTest);
+
+/// No mapped memory, and a ring so small that transfers go around it many times.
+VulkanOptions unmapped() {
+    VulkanOptions options;
+    options.heap.map = false;
+    options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
+    return options;
+}
+
+TEST_P(VulkanQueueTest, RunsAKernel) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(1000 * sizeof(int));
+    queue->write(*memory, 0, bytes_of(counting(1000)));
+    launch_multiply_add(*queue, *program, *memory, 3, 1000);
+    const std::vector<int> result = read_back(*queue, *memory, 1000);
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 4 * i);
+}
+
+TEST_P(VulkanQueueTest, RunsManyLaunchesInOrder) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(256 * sizeof(int));
+    queue->write(*memory, 0, bytes_of(std::vector<int>(256, 1)));
+    unsigned expected = 1;
+    for (int k = 0; k < 1500; ++k) {
+        launch_multiply_add(*queue, *program, *memory, 3, 256);
+        expected = expected * 3 + 255;
+    }
+    EXPECT_EQ(static_cast<unsigned>(read_back(*queue, *memory, 256)[255]), expected);
+    EXPECT_EQ(queue->timeline().completed(), queue->last());
+}
+
+TEST_P(VulkanQueueTest, StartsAtABuffersOffset) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(1000 * sizeof(int));
+    queue->write(*memory, 0, bytes_of(std::vector<int>(1000, 1)));
+    launch_multiply_add(*queue, *program, *memory, 2, 100, 500 * sizeof(int));
+    const std::vector<int> result = read_back(*queue, *memory, 1000);
+    EXPECT_EQ(result[499], 1);
+    EXPECT_EQ(result[500], 2);
+    EXPECT_EQ(result[599], 101);
+    EXPECT_EQ(result[600], 1);
+}
+
+TEST_P(VulkanQueueTest, MovesBytesOfAnySizeToAnyOffset) {
+    for (const bool mapped : {true, false}) {
+        use(mapped ? VulkanOptions{} : unmapped());
+        for (const std::size_t size : {0u, 1u, 3u, 1000u, 12288u, 12289u, 100'001u, 3'000'007u}) {
+            std::vector<std::byte> data(size);
+            for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
+            const auto a = device->allocate(size + 5);
+            const auto b = device->allocate(size + 9);
+            queue->write(*a, 5, data);
+            queue->copy(*b, 9, *a, 5, size);
+            std::vector<std::byte> back(size);
+            queue->timeline().wait(queue->read(*b, 9, back));
+            EXPECT_EQ(back, data) << size << (mapped ? "" : " through staging");
+        }
+    }
+}
+
+TEST_P(VulkanQueueTest, MovesBytesBehindWorkThatIsUnderWay) {
+    for (const bool mapped : {true, false}) {
+        use(mapped ? VulkanOptions{} : unmapped());
+        const auto program = multiply_add(*device);
+        const std::size_t count = 50'000;
+        const auto memory = device->allocate(count * sizeof(int));
+        queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+        std::vector<std::vector<int>> seen(20, std::vector<int>(count));
+        for (std::size_t k = 0; k < seen.size(); ++k) {
+            launch_multiply_add(*queue, *program, *memory, 1, count);  // adds i
+            queue->read(*memory, 0, std::as_writable_bytes(std::span(seen[k])));
+            const std::vector<int> zero = {static_cast<int>(k)};
+            queue->write(*memory, 0, bytes_of(zero));  // the first element, where adding changes nothing
+        }
+        wait();
+        for (std::size_t k = 0; k < seen.size(); ++k) {
+            EXPECT_EQ(seen[k][0], k == 0 ? 0 : static_cast<int>(k) - 1);
+            EXPECT_EQ(seen[k][count - 1], static_cast<int>((k + 1) * (count - 1)));
+        }
+    }
+}
+
+TEST_P(VulkanQueueTest, FillsWithPatternsOfAnySize) {
+    for (const bool mapped : {true, false}) {
+        use(mapped ? VulkanOptions{} : unmapped());
+        for (const std::size_t pattern_size : {1u, 2u, 3u, 4u, 8u, 12u, 64u, 1000u, 70'000u}) {
+            for (const std::size_t bytes : {pattern_size, 5 * pattern_size, 700 * pattern_size}) {
+                if (bytes > 1'500'000) continue;
+                std::vector<std::byte> pattern(pattern_size);
+                for (std::size_t i = 0; i < pattern_size; ++i)
+                    pattern[i] = static_cast<std::byte>(i % 251 + 1);
+                for (const std::size_t offset : {0u, 4u, 1u}) {
+                    const auto memory = device->allocate(bytes + 8);
+                    queue->fill(*memory, 0, bytes + 8, std::vector<std::byte>(1));
+                    queue->fill(*memory, offset, bytes, pattern);
+                    std::vector<std::byte> back(bytes + 8);
+                    queue->timeline().wait(queue->read(*memory, 0, back));
+                    bool same = true;
+                    for (std::size_t i = 0; i < back.size(); ++i) {
+                        const bool inside = i >= offset && i < offset + bytes;
+                        same =
+                            same && back[i] == (inside ? pattern[(i - offset) % pattern_size] : std::byte{0});
+                    }
+                    ASSERT_TRUE(same) << pattern_size << " " << bytes << " " << offset;
+                }
+            }
+        }
+    }
+}
+
+TEST_P(VulkanQueueTest, FillsPartOfAPatternAtTheEnd) {
+    use(unmapped());
+    const auto memory = device->allocate(100);
+    const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+    queue->fill(*memory, 0, 100, std::vector<std::byte>(1));
+    queue->fill(*memory, 0, 99, pattern);
+    std::vector<std::byte> back(100);
+    queue->timeline().wait(queue->read(*memory, 0, back));
+    EXPECT_EQ(back[96], std::byte{1});
+    EXPECT_EQ(back[98], std::byte{3});
+    EXPECT_EQ(back[99], std::byte{0});
+}
+
+TEST_P(VulkanQueueTest, DoesNothingForZeroBytes) {
+    const auto memory = device->allocate(0);
+    EXPECT_EQ(memory->size(), 0u);
+    const std::vector<std::byte> pattern(4);
+    EXPECT_EQ(queue->write(*memory, 0, {}), 0u);
+    EXPECT_EQ(queue->read(*memory, 0, {}), 0u);
+    EXPECT_EQ(queue->copy(*memory, 0, *memory, 0, 0), 0u);
+    EXPECT_EQ(queue->fill(*memory, 0, 0, pattern), 0u);
+    wait();
+}
+
+TEST_P(VulkanQueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(4);
+    queue->write(*memory, 0, bytes_of({1}));
+    std::vector<int> seen;
+    for (int k = 0; k < 20; ++k) {
+        launch_multiply_add(*queue, *program, *memory, 2, 1);
+        queue->call([&] { seen.push_back(*reinterpret_cast<const int*>(memory->host())); });
+    }
+    wait();
+    ASSERT_EQ(seen.size(), 20u);
+    for (int k = 0; k < 20; ++k) EXPECT_EQ(seen[static_cast<std::size_t>(k)], 2 << k);
+}
+
+TEST_P(VulkanQueueTest, HoldsLaterCommandsBackUntilACallbackIsDone) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(4);
+    queue->write(*memory, 0, bytes_of({1}));
+    Gate gate;
+    queue->call([&] { gate.pass(); });
+    const Point point = launch_multiply_add(*queue, *program, *memory, 5, 1);
+    EXPECT_FALSE(queue->timeline().wait_for(point, 5ms));
+    EXPECT_LT(queue->timeline().completed(), point);
+    EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 1);
+    gate.open();
+    queue->timeline().wait(point);
+    EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 5);
+}
+
+TEST_P(VulkanQueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
+    const auto program = multiply_add(*device);
+    const auto other = device->make_queue();
+    const auto memory = device->allocate(8);
+    other->write(*memory, 0, bytes_of({1, 1}));
+    Gate gate;
+    queue->call([&] { gate.pass(); });
+    launch_multiply_add(*queue, *program, *memory, 5, 1, 4);
+    launch_multiply_add(*other, *program, *memory, 7, 1);
+    other->timeline().wait(other->last());  // would never end if the driver's queue were blocked
+    EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 7);
+    gate.open();
+    wait();
+}
+
+TEST_P(VulkanQueueTest, TakesManyCommandsBehindACallback) {
+    for (const bool mapped : {true, false}) {
+        use(mapped ? VulkanOptions{} : unmapped());
+        const auto program = multiply_add(*device);
+        const std::size_t count = 40'000;
+        const auto memory = device->allocate(count * sizeof(int));
+        Gate gate;
+        queue->call([&] { gate.pass(); });
+        std::vector<int> data(count, 1);
+        queue->write(*memory, 0, bytes_of(data));  // more than the ring holds
+        std::fill(data.begin(), data.end(), 100);
+        for (int k = 0; k < 2000; ++k) launch_multiply_add(*queue, *program, *memory, 1, 64);
+        std::vector<int> back(count);
+        const Point point = queue->read(*memory, 0, std::as_writable_bytes(std::span(back)));
+        EXPECT_LT(queue->timeline().completed(), 2u);
+        gate.open();
+        queue->timeline().wait(point);
+        EXPECT_EQ(back[63], 1 + 2000 * 63);
+        EXPECT_EQ(back[count - 1], 1);
+    }
+}
+
+TEST_P(VulkanQueueTest, FillsAReadsDestinationWhenThePointPasses) {
+    use(unmapped());
+    const auto memory = device->allocate(40'000);
+    const auto data = counting(10'000, 5);
+    queue->write(*memory, 0, bytes_of(data));
+    std::vector<int> back(10'000);
+    const Point point = queue->read(*memory, 0, std::as_writable_bytes(std::span(back)));
+    while (queue->timeline().completed() < point) std::this_thread::yield();  // nobody waits
+    EXPECT_EQ(back, data);
+}
+
+TEST_P(VulkanQueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
+    int later = 0;
+    const Point before = queue->call([] {});
+    const Point bad = queue->call([] { throw std::runtime_error("from the callback"); });
+    const Point after = queue->call([&] { later = 1; });
+    EXPECT_NO_THROW(queue->timeline().wait(before));
+    EXPECT_TRUE(queue->timeline().wait_for(after, 10s)) << "a timed wait keeps errors";
+    EXPECT_THROW(queue->timeline().wait(after), std::runtime_error);
+    EXPECT_NO_THROW(queue->timeline().wait(bad));
+    EXPECT_EQ(later, 1) << "the queue goes on";
+}
+
+TEST_P(VulkanQueueTest, LetsACallbackSubmitToItsOwnQueue) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(4);
+    queue->write(*memory, 0, bytes_of({0}));
+    std::atomic<int> count{0};
+    queue->call([&] {
+        for (int i = 0; i < 1000; ++i) {
+            launch_multiply_add(*queue, *program, *memory, 1, 1);
+            queue->call([&] { ++count; });
+        }
+    });
+    wait();
+    wait();  // the first wait was for what was known before
+    EXPECT_EQ(count, 1000);
+}
+
+TEST_P(VulkanQueueTest, WaitsForAnotherQueueOfItsDevice) {
+    const auto program = multiply_add(*device);
+    const auto other = device->make_queue();
+    const std::uint32_t count = 500'000;
+    const auto memory = device->allocate(count * sizeof(int));
+    queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+    for (int k = 0; k < 10; ++k) {
+        launch_multiply_add(*queue, *program, *memory, 1, count);
+        other->wait_for(queue->timeline(), queue->last());
+        launch_multiply_add(*other, *program, *memory, 1, count);
+        queue->wait_for(other->timeline(), other->last());
+    }
+    EXPECT_EQ(read_back(*queue, *memory, count)[1000], 20 * 1000);
+}
+
+TEST_P(VulkanQueueTest, WaitsForACallbackOfAnotherQueue) {
+    const auto program = multiply_add(*device);
+    const auto other = device->make_queue();
+    const auto memory = device->allocate(4);
+    Gate gate;
+    const Point set = other->call([&] {
+        gate.pass();
+        *reinterpret_cast<int*>(memory->host()) = 21;
+    });
+    queue->wait_for(other->timeline(), set);
+    const Point point = launch_multiply_add(*queue, *program, *memory, 2, 1);
+    EXPECT_FALSE(queue->timeline().wait_for(point, 2ms));
+    gate.open();
+    queue->timeline().wait(point);
+    EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 42);
+}
+
+TEST_P(VulkanQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
+    const auto other = device->make_queue();
+    std::vector<int> order;
+    for (int i = 0; i < 100; ++i) {
+        const Point a = queue->call([&order, i] { order.push_back(2 * i); });
+        other->wait_for(queue->timeline(), a);
+        const Point b = other->call([&order, i] { order.push_back(2 * i + 1); });
+        queue->wait_for(other->timeline(), b);
+    }
+    wait();
+    ASSERT_EQ(order.size(), 200u);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_P(VulkanQueueTest, TakesLaunchesFromSeveralThreads) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(4 * 4096);
+    queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 0)));
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (int k = 0; k < 300; ++k) {
+                const Point point = launch_multiply_add(*queue, *program, *memory, 1, 1024, t * 4096);
+                if (k % 7 == 0) queue->timeline().wait(point);
+                if (k % 50 == 0) queue->call([] {});
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    const std::vector<int> result = read_back(*queue, *memory, 4096);
+    for (std::size_t i = 0; i < 4096; ++i) ASSERT_EQ(result[i], 300 * static_cast<int>(i % 1024));
+}
+
+TEST_P(VulkanQueueTest, EndsWithWorkUnderWay) {
+    const auto program = multiply_add(*device);
+    const auto memory = device->allocate(4 << 20);
+    for (int k = 0; k < 10; ++k) launch_multiply_add(*queue, *program, *memory, 1, 1 << 20);
+    int called = 0;
+    queue->call([&] { called = 1; });
+    queue.reset();
+    EXPECT_EQ(called, 1);
+}
+
+TEST(VulkanDrivers, TwoWorkTogetherInOneProcess) {
+    const auto instance = Instance::open();
+    const int first = instance ? find_driver(*instance, drivers[0].id) : -1;
+    const int second = instance ? find_driver(*instance, drivers[1].id) : -1;
+    if (first < 0 || second < 0) GTEST_SKIP() << "lavapipe or swiftshader is not installed";
+    VulkanDevice a(instance, static_cast<unsigned>(first), {});
+    VulkanDevice b(instance, static_cast<unsigned>(second), {});
+    const auto qa = a.make_queue();
+    const auto qb = b.make_queue();
+    const auto pa = multiply_add(a);
+    const auto pb = multiply_add(b);
+    const std::uint32_t count = 100'000;
+    const auto ma = a.allocate(count * sizeof(int));
+    const auto mb = b.allocate(count * sizeof(int));
+    qa->write(*ma, 0, bytes_of(std::vector<int>(count, 0)));
+    std::vector<int> between(count);
+    for (int k = 0; k < 5; ++k) {
+        launch_multiply_add(*qa, *pa, *ma, 1, count);
+        qb->wait_for(qa->timeline(), qa->read(*ma, 0, std::as_writable_bytes(std::span(between))));
+        qb->call([&] { std::memcpy(mb->host(), between.data(), count * sizeof(int)); });
+        launch_multiply_add(*qb, *pb, *mb, 1, count);
+        qa->wait_for(qb->timeline(), qb->last());
+        qa->call([&] { std::memcpy(ma->host(), mb->host(), count * sizeof(int)); });
+    }
+    EXPECT_EQ(read_back(*qa, *ma, count)[99'999], 10 * 99'999);
+}
+
+}  // namespace
+}  // namespace volley::backends::vulkan
