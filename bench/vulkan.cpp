@@ -114,7 +114,7 @@ void compare_stream(Report& report, std::string_view statement, int arrays, doub
                     float expected, const Launch& launch) {
     if (!ready(report, gigabytes, stream_goal)) return;
     const Lavapipe lavapipe;
-    const Buffer<float> c(stream_count), a(stream_count), b(stream_count);
+    Buffer<float> c(stream_count), a(stream_count), b(stream_count);
     c.fill(3.0F);
     a.fill(1.0F);
     b.fill(2.0F);
