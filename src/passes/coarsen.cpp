@@ -14,7 +14,7 @@ using ir::Function;
 using ir::NodeId;
 using ir::Op;
 
-constexpr std::size_t max_nodes = 64;  // of the body, which is written factor + 1 times
+constexpr std::size_t max_nodes = 64;  // of the body, which is written `factor` times
 constexpr std::uint64_t element_bytes = 4;
 
 bool is_id(const Function& fn, NodeId node) {
@@ -162,12 +162,12 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
         }
     };
     const NodeId invocation = b.extract(b.emit(Op::GlobalId, {}), 0);
-    const NodeId size = b.extract(b.emit(Op::GlobalSize, {}), 0);
     const NodeId factor = b.constant_u32(how.factor);
     const NodeId first = b.emit(Op::Mul, {invocation, factor});
-    const NodeId whole = b.emit(Op::Le, {first, b.emit(Op::Sub, {size, factor})});
-
-    b.begin_if(whole);
+    if (!how.whole) {
+        const NodeId size = b.extract(b.emit(Op::GlobalSize, {}), 0);
+        b.begin_if(b.emit(Op::Le, {first, b.emit(Op::Sub, {size, factor})}));
+    }
     // The words of each block that is read, as vectors of elements.
     std::vector<std::vector<NodeId>> loaded(fn.params.size());
     std::vector<std::vector<NodeId>> stored(fn.params.size());
@@ -204,15 +204,7 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
             b.store(block_of[p], b.emit(Op::Bitcast, {b.construct(elements, parts)}, word), path);
         }
     }
-    b.begin_else();
-    const NodeId k = b.begin_for(b.constant_u32(0), factor, b.constant_u32(1));
-    const NodeId element = b.emit(Op::Add, {first, k});
-    b.begin_if(b.emit(Op::Lt, {element, size}));
-    id_nodes(element);
-    copier.copy([&](NodeId id) { return fn[id].op == Op::Const; });
-    b.end_if();
-    b.end_for();
-    b.end_if();
+    if (!how.whole) b.end_if();
     return result;
 }
 

@@ -2,9 +2,9 @@
 // data[i] alone, i being its global id, is rewritten to load a block of elements at once, compute each, and
 // store the block. Meant for stream-like kernels; everything else is left alone.
 //
-// Needs: a verified, optimised function for which can_coarsen(). Leaves: a function whose grid is
-// ceil(n / factor) invocations, where global_size still says n. The caller promises factor <= n < 2^31, and
-// that streamed buffers start at multiples of block_bytes().
+// Needs: a verified, optimised function for which can_coarsen(). Leaves: a function for a grid of n / factor
+// invocations or some more, where global_size still says n; the last n % factor elements are left to the
+// original. The caller promises factor <= n < 2^31, and that streamed buffers start at multiples of a word.
 #pragma once
 
 #include "ir/function.hpp"
@@ -18,6 +18,7 @@ namespace volley::passes {
 struct Coarsening {
     std::uint32_t factor = 1;  // a power of two, a whole number of words
     std::uint32_t word_bytes = 16;
+    bool whole = false;  // the grid has exactly n / factor invocations: no guard
     friend bool operator==(const Coarsening&, const Coarsening&) = default;
 };
 

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace volley::backends::vulkan {
+namespace {
+
+constexpr VkPipelineStageFlags device_stages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+
+}  // namespace
 
 CommandPool::CommandPool(std::shared_ptr<LogicalDevice> device) : device_(std::move(device)) {
     auto info = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
@@ -33,20 +39,28 @@ Command& CommandPool::begin() {
     auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     device_->check(device_->vk.vkBeginCommandBuffer(free_->buffer, &begin), "vkBeginCommandBuffer");
+    order(free_->buffer, device_stages, device_stages,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+              VK_ACCESS_TRANSFER_WRITE_BIT);
     return *std::exchange(free_, free_->next);
 }
 
 void CommandPool::end(Command& command) {
+    if (!device_->physical().info.software) {
+        // What the host reads has to be made visible to it; a driver that runs on the host itself has nothing
+        // to do there, but would wait.
+        order(command.buffer, device_stages, VK_PIPELINE_STAGE_HOST_BIT,
+              VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+    }
+    device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
+}
+
+void CommandPool::order(VkCommandBuffer buffer, VkPipelineStageFlags before, VkPipelineStageFlags after,
+                        VkAccessFlags accesses) {
     auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
-                            VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT;
-    constexpr VkPipelineStageFlags device =
-        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    device_->vk.vkCmdPipelineBarrier(command.buffer, device, device | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                                     &barrier, 0, nullptr, 0, nullptr);
-    device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
+    barrier.dstAccessMask = accesses;
+    device_->vk.vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
 void CommandPool::keep(Command& command, backend::Point point) noexcept {

@@ -26,9 +26,9 @@ public:
     CommandPool(const CommandPool&) = delete;
     CommandPool& operator=(const CommandPool&) = delete;
 
-    /// An open command buffer.
+    /// An open command buffer, ordered behind earlier commands of the VkQueue.
     [[nodiscard]] Command& begin();
-    /// Ends it, with a barrier: later commands of the VkQueue, and the host, see what it wrote.
+    /// Ends it; the host sees what it wrote once its point has passed.
     void end(Command& command);
     /// It was submitted, or will be; points only grow.
     void keep(Command& command, backend::Point point) noexcept;
@@ -40,6 +40,9 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
 private:
+    void order(VkCommandBuffer buffer, VkPipelineStageFlags before, VkPipelineStageFlags after,
+               VkAccessFlags accesses);
+
     std::shared_ptr<LogicalDevice> device_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::deque<Command> all_;  // stable addresses

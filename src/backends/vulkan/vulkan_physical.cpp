@@ -223,7 +223,13 @@ void fill_target(const Properties& properties, PhysicalDevice& to) {
     target.subgroup_extended_types = enabled.v12.shaderSubgroupExtendedTypes != 0;
     target.push_bytes = std::min(properties.core.properties.limits.maxPushConstantsSize, 256u);
     // lavapipe ends an invocation's loops silently after 65,535 iterations in all.
-    if (to.driver == VK_DRIVER_ID_MESA_LLVMPIPE) target.max_iterations = 65'535;
+    if (to.driver == VK_DRIVER_ID_MESA_LLVMPIPE) {
+        target.max_iterations = 65'535;
+        // It loads lane by lane, so wide words pay.
+        target.coarsening = {8, 8};
+    } else if (to.driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
+        target.coarsening = {4, 16};
+    }
     // Both turn Fma into a product and a sum, rounded twice (a test measures that this is still so).
     target.fused_fma = false;
     to.knows_fma = to.driver == VK_DRIVER_ID_MESA_LLVMPIPE || to.driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;

@@ -34,6 +34,8 @@ VulkanProgram::VulkanProgram(ir::Function function, std::shared_ptr<PipelineCach
       device_(std::move(device)),
       cache_(std::move(cache)),
       target_(std::move(target)) {
+    if (target_.coarsening.factor > 1 && passes::can_coarsen(function_))
+        blocks_ = passes::streamed(function_);
     first_ = std::make_unique<Kernel>();
     first_->variant = {local, true};
     first_->module = write_module(first_->variant);

@@ -35,6 +35,8 @@ public:
 
     [[nodiscard]] std::string code(ir::Dim3 local) const override;
     [[nodiscard]] const codegen::spirv::Target& target() const noexcept { return target_; }
+    /// The parameters that a coarse variant moves in blocks; empty where there is none.
+    [[nodiscard]] const std::vector<bool>& blocks() const noexcept { return blocks_; }
 
     /// Made at the first request (some milliseconds), later a load and a compare. Lives as long as the
     /// program. Throws CompileError, DeviceError, LaunchError (too much shared memory).
@@ -49,6 +51,7 @@ private:
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
     bool ready_ = false;  // the module was given
+    std::vector<bool> blocks_;
 
     mutable std::atomic<const Kernel*> last_{nullptr};  // the fast path; points into kernels_
     mutable std::mutex mutex_;

@@ -15,9 +15,12 @@ using codegen::spirv::FieldKind;
 
 namespace {
 
-constexpr std::size_t backlog = 1024;     // commands in flight before the submitting thread waits
-constexpr std::size_t few_commands = 32;  // in flight before asking the driver which are done
-constexpr std::size_t push_bytes = 256;   // the most that we use of push constants
+constexpr std::size_t backlog = 1024;           // commands in flight before the submitting thread waits
+constexpr std::size_t few_commands = 32;        // in flight before asking the driver which are done
+constexpr std::size_t push_bytes = 256;         // the most that we use of push constants
+constexpr std::uint32_t few_elements = 512;     // fewer are not worth a coarse launch
+constexpr std::uint32_t coarse_local = 64;      // small, so that short launches have several workgroups
+constexpr std::uint64_t coarse_arguments = 64;  // bytes: sure to be push constants in each variant
 constexpr std::uint64_t argument_ring = std::uint64_t{1} << 20;
 
 bool is_whole(ir::Dim3 global, ir::Dim3 local) {
@@ -27,6 +30,26 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
 template <class T>
 void put(std::byte* to, const T& value) {
     std::memcpy(to, &value, sizeof value);
+}
+
+/// Whether a launch is one for the coarse variant: large, and its blocks are aligned.
+bool is_coarse(const VulkanProgram& program, const backend::Launch& launch) {
+    const std::vector<bool>& blocks = program.blocks();
+    if (blocks.empty() || launch.global[0] < few_elements || launch.global[0] >= (1u << 31) ||
+        launch.global[1] != 1 || launch.global[2] != 1)
+        return false;
+    const passes::Coarsening& how = program.target().coarsening;
+    std::uint64_t bytes = 0;
+    for (const ir::Param& param : program.function().params)
+        bytes += param.kind == ir::ParamKind::Buffer ? sizeof(std::uint64_t) : param.type.size();
+    if (bytes > coarse_arguments) return false;
+    for (std::size_t p = 0; p < blocks.size(); ++p) {
+        if (!blocks[p]) continue;
+        const backend::Argument& arg = launch.args[p];
+        if ((static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset) % how.word_bytes != 0)
+            return false;
+    }
+    return true;
 }
 
 /// Writes a launch's arguments as the module's fields say.
@@ -185,20 +208,27 @@ std::uint64_t VulkanQueue::find_in(Ring& ring, Lock& lock, std::uint64_t bytes) 
 Point VulkanQueue::launch(const backend::Launch& launch) {
     const auto& program = static_cast<const VulkanProgram&>(*launch.program);
     const PhysicalDevice& physical = device_->physical();
+    const bool coarse = is_coarse(program, launch);
+    ir::Dim3 invocations = launch.global;
+    // A coarse launch leaves some elements at its end to one workgroup of the plain variant.
+    const std::uint32_t factor = coarse ? program.target().coarsening.factor : 1;
+    const std::uint32_t rest = invocations[0] % factor;
+    invocations[0] /= factor;
+    // Such a kernel does not see its workgroups.
+    const ir::Dim3 local = coarse ? ir::Dim3{coarse_local, 1, 1} : launch.local;
     ir::Dim3 groups{};
     bool based = false;
     for (std::size_t d = 0; d < 3; ++d) {
-        groups[d] = static_cast<std::uint32_t>((std::uint64_t{launch.global[d]} + launch.local[d] - 1) /
-                                               launch.local[d]);
+        groups[d] = static_cast<std::uint32_t>((std::uint64_t{invocations[d]} + local[d] - 1) / local[d]);
         based = based || groups[d] > physical.max_groups[d];
     }
-    const Kernel& kernel = program.kernel({launch.local, is_whole(launch.global, launch.local), based});
+    const Kernel& kernel = program.kernel({local, rest == 0 && is_whole(invocations, local), based, coarse});
+    const Kernel* tail = rest == 0 ? nullptr : &program.kernel({{factor, 1, 1}, false, true, false});
     const codegen::spirv::Module& module = kernel.module;
     std::unique_ptr<ReportBuffer> reports;
     if (module.reports) {
-        const std::uint64_t invocations =
-            std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
-        reports = reports_.take(kernel, invocations);
+        const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
+        reports = reports_.take(kernel, count);
         reports->arm();
     }
     const std::uint64_t reports_address = reports ? reports->address() : 0;
@@ -239,6 +269,11 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
             pack(kernel, launch, reports_address, {}, push);
         }
         record(command.buffer, kernel, groups, std::span(push, pushed));
+        if (tail != nullptr) {
+            pack(*tail, launch, 0, {invocations[0], 0, 0}, push);
+            device_->vk.vkCmdBindPipeline(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, tail->pipeline);
+            dispatch(command.buffer, {1, 1, 1}, std::span(push, tail->module.argument_bytes));
+        }
     } catch (...) {
         commands_.abandon(command);
         throw;
@@ -262,19 +297,21 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     return point;
 }
 
-void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
-                         std::span<const std::byte> push) {
-    VolkDeviceTable& vk = device_->vk;
-    vk.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
+void VulkanQueue::dispatch(VkCommandBuffer buffer, ir::Dim3 groups, std::span<const std::byte> push) {
     // Whole words, as the interface asks.
     const auto bytes = static_cast<std::uint32_t>((push.size() + 3) / 4 * 4);
-    const auto push_all = [&](const std::byte* from) {
-        if (bytes != 0)
-            vk.vkCmdPushConstants(buffer, device_->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes, from);
-    };
+    if (bytes != 0) {
+        device_->vk.vkCmdPushConstants(buffer, device_->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
+                                       push.data());
+    }
+    device_->vk.vkCmdDispatch(buffer, groups[0], groups[1], groups[2]);
+}
+
+void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
+                         std::span<const std::byte> push) {
+    device_->vk.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
     if (!kernel.variant.based) {
-        push_all(push.data());
-        vk.vkCmdDispatch(buffer, groups[0], groups[1], groups[2]);
+        dispatch(buffer, groups, push);
         return;
     }
     // Each piece is told where it begins: in its own argument block, or in the push constants.
@@ -286,8 +323,7 @@ void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 
     std::memcpy(block, push.data(), push.size());
     for_each_piece(groups, device_->physical().max_groups, [&](ir::Dim3 base, ir::Dim3 count) {
         if (base_field != fields.end() && !indirect) put(block + base_field->offset, base);
-        push_all(block);
-        vk.vkCmdDispatch(buffer, count[0], count[1], count[2]);
+        dispatch(buffer, count, std::span(block, push.size()));
         if (indirect) {
             std::uint64_t address = 0;
             std::memcpy(&address, block, sizeof address);

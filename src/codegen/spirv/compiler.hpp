@@ -14,6 +14,7 @@
 #pragma once
 
 #include "ir/function.hpp"
+#include "passes/coarsen.hpp"
 
 #include <cstdint>
 #include <string>
@@ -43,14 +44,19 @@ struct Target {
     /// Loop iterations that the driver runs for one invocation before it silently ends its loops (0: no
     /// limit). Where a kernel may reach it, code counts and reports.
     std::uint32_t max_iterations = 0;
+    /// How stream-like kernels are given several elements an invocation, where that is faster (factor 1:
+    /// not).
+    passes::Coarsening coarsening;
     friend bool operator==(const Target&, const Target&) = default;
 };
 
 /// How a kernel is specialised.
 struct Variant {
     ir::Dim3 local = {1, 1, 1};
-    bool full = false;   // the caller promises that every workgroup is whole: no guard at the grid's edge
-    bool based = false;  // a piece of a grid: the group's place is WorkgroupId + FieldKind::GroupBase
+    bool full = false;    // the caller promises that every workgroup is whole: no guard at the grid's edge
+    bool based = false;   // a piece of a grid: the group's place is WorkgroupId + FieldKind::GroupBase
+    bool coarse = false;  // several elements an invocation, as Target::coarsening says; passes/coarsen.hpp
+                          // has what the caller promises. `full`: exactly n / factor invocations run
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 
