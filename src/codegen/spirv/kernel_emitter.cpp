@@ -54,7 +54,7 @@ Module KernelEmitter::emit() {
         const ModuleBuilder::InPrologue prologue(m);
         counter_ = m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::Workgroup, m.u32_type()),
                         {counters_, index});
-        m.store(counter_, s.u32(0));
+        store_counter(s.u32(plan_.sites));
     }
     emit_region(fn_.body);
     if (end != 0) {
@@ -102,7 +102,6 @@ void KernelEmitter::declare_arguments() {
     }
     if (out_.reports) field(FieldKind::Reports, 0, 8, two);
     if (plan_.global_size) field(FieldKind::GlobalSize, 0, 12, m.vector_type(word, 3));
-    if (variant_.based) field(FieldKind::GroupBase, 0, 12, m.vector_type(word, 3));
     if (variant_.based) field(FieldKind::GroupBase, 0, 12, m.vector_type(word, 3));
     for (std::uint32_t p = 0; p < fn_.params.size(); ++p) {
         if (!plan_.uses[p].value) continue;
@@ -194,11 +193,6 @@ std::span<const Id, 3> KernelEmitter::group_id() {
     if (group_id_[0] == 0) {
         const ModuleBuilder::InPrologue prologue(m);
         group_id_ = builtin_vector(spv::BuiltIn::WorkgroupId);
-        if (variant_.based) {
-            const Id base = load_argument(field_of(FieldKind::GroupBase), m.vector_type(m.u32_type(), 3));
-            for (std::uint32_t d = 0; d < 3; ++d)
-                group_id_[d] = s.add(group_id_[d], m.extract(base, m.u32_type(), d));
-        }
         if (variant_.based) {
             const Id base = load_argument(field_of(FieldKind::GroupBase), m.vector_type(m.u32_type(), 3));
             for (std::uint32_t d = 0; d < 3; ++d)
