@@ -32,35 +32,48 @@ VOLLEY_VULKAN_SUITE(VulkanProgramTest);
 
 ir::NodeId global_x(ir::Builder& b) { return b.extract(b.emit(ir::Op::GlobalId, {}), 0); }
 
-/// data[i % size] += 1, by atomics
-ir::Function count_invocations(std::uint32_t size) {
+/// data[0] += 1, by atomics
+ir::Function count_invocations() {
     ir::Function fn;
     fn.name = "count_invocations";
     ir::Builder b(fn);
     const ir::NodeId data = b.buffer(ScalarType::U32, "data");
-    const ir::NodeId at = b.emit(ir::Op::Rem, {global_x(b), b.constant_u32(size)});
-    b.emit(ir::Op::AtomicAdd, {data, b.constant_u32(1), at});
+    b.emit(ir::Op::AtomicAdd, {data, b.constant_u32(1), b.constant_u32(0)});
+    return fn;
+}
+
+/// data[i] += i, for i the place in the grid
+ir::Function add_place() {
+    ir::Function fn;
+    fn.name = "add_place";
+    ir::Builder b(fn);
+    const ir::NodeId data = b.buffer(ScalarType::U32, "data");
+    const ir::NodeId id = b.emit(ir::Op::GlobalId, {});
+    const ir::NodeId size = b.emit(ir::Op::GlobalSize, {});
+    const auto mul = [&](ir::NodeId x, ir::NodeId y) { return b.emit(ir::Op::Mul, {x, y}); };
+    const auto add = [&](ir::NodeId x, ir::NodeId y) { return b.emit(ir::Op::Add, {x, y}); };
+    const ir::NodeId row = add(mul(b.extract(id, 2), b.extract(size, 1)), b.extract(id, 1));
+    const ir::NodeId i = add(mul(row, b.extract(size, 0)), b.extract(id, 0));
+    b.store(data, add(b.load(data, std::span(&i, 1)), i), std::span(&i, 1));
     return fn;
 }
 
 TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
-    const auto program = device->compile(count_invocations(64));
-    const auto memory = device->allocate(64 * 4);
+    const auto program = device->compile(add_place());
     const std::uint32_t most = device->logical().physical().max_groups[0];
-    for (const ir::Dim3 global :
-         {ir::Dim3{3 * most + 5, 1, 1}, ir::Dim3{2, most + 3, 1}, ir::Dim3{1, 1, most + 2}}) {
-        queue->fill(*memory, 0, 64 * 4, std::vector<std::byte>(4));
+    struct Case {
+        ir::Dim3 global, local;
+    };
+    for (const Case& c : {Case{{3 * most + 5, 1, 1}, {1, 1, 1}}, Case{{2 * most + 7, 1, 1}, {2, 1, 1}},
+                          Case{{2, most + 3, 1}, {2, 1, 1}}, Case{{1, 1, most + 2}, {1, 1, 1}}}) {
+        const std::size_t count = std::size_t{c.global[0]} * c.global[1] * c.global[2];
+        const auto memory = device->allocate(count * 4);
+        queue->fill(*memory, 0, count * 4, std::vector<std::byte>(4));
         backend::Argument arg;
         arg.memory = memory.get();
-        arg.elements = 64;
-        queue->launch({program.get(), global, {1, 1, 1}, std::span(&arg, 1)});
-        const std::vector<int> counts = read_back(*queue, *memory, 64);
-        std::uint64_t sum = 0;
-        for (const int count : counts) sum += static_cast<std::uint64_t>(count);
-        EXPECT_EQ(sum, std::uint64_t{global[0]} * global[1] * global[2]);
-        if (global[0] > 64) {
-            EXPECT_NEAR(counts[0], counts[63], 1) << "each index is there once";
-        }
+        arg.elements = count;
+        queue->launch({program.get(), c.global, c.local, std::span(&arg, 1)});
+        EXPECT_EQ(read_back(*queue, *memory, count), counting(count)) << "each place once";
     }
 }
 
@@ -110,7 +123,7 @@ TEST_P(VulkanProgramTest, TakesMoreArgumentsThanPushConstantsHold) {
 }
 
 TEST_P(VulkanProgramTest, MakesAPipelineOncePerVariant) {
-    const auto program = device->compile(count_invocations(1));
+    const auto program = device->compile(count_invocations());
     const auto& vulkan = static_cast<const VulkanProgram&>(*program);
     const Kernel& first = vulkan.kernel({{64, 1, 1}, true});
     const Kernel& second = vulkan.kernel({{32, 1, 1}, true});
@@ -134,12 +147,12 @@ TEST_P(VulkanProgramTest, AModuleOfTheUsersHasOneLocalSize) {
 }
 
 TEST_P(VulkanProgramTest, ShowsItsCode) {
-    const auto program = device->compile(count_invocations(1));
+    const auto program = device->compile(count_invocations());
     EXPECT_NE(program->code({64, 1, 1}).find("OpAtomicIAdd"), std::string::npos);
 }
 
 TEST_P(VulkanProgramTest, ChoosesLocalSizesWithinTheLimits) {
-    const ir::Function fn = count_invocations(1);
+    const ir::Function fn = count_invocations();
     const DeviceInfo& info = device->info();
     for (const ir::Dim3 global :
          {ir::Dim3{1, 1, 1}, ir::Dim3{100, 1, 1}, ir::Dim3{~0u, 1, 1}, ir::Dim3{1000, 1000, 1},

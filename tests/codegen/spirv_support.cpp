@@ -64,7 +64,7 @@ std::string objections(const std::vector<std::uint32_t>& words) {
     const spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
     const spv_validator_options options = spvValidatorOptionsCreate();
     spvValidatorOptionsSetScalarBlockLayout(options, true);
-    const spv_const_binary_t binary{words.data(), words.size()};
+    spv_const_binary_t binary{words.data(), words.size()};
     spv_diagnostic diagnostic = nullptr;
     std::string text;
     if (spvValidateWithOptions(context, options, &binary, &diagnostic) != SPV_SUCCESS)

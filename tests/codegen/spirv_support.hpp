@@ -5,6 +5,7 @@
 #include "lang/tracer.hpp"
 #include "passes/pipeline.hpp"
 
+#include <volley/error.hpp>
 #include <volley/lang/lang.hpp>
 
 #include <gtest/gtest.h>

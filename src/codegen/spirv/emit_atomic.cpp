@@ -82,7 +82,7 @@ Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scal
     m.close_phi(expected, found, next);
     m.branch(head);
     m.label(exit);
-    if (counts && !loops_.empty()) m.store(iterations_, m.load(m.u32_type(), counter_));
+    if (counts && !loops_.empty()) m.store(iterations_, load_counter());
     return to_float(found);
 }
 

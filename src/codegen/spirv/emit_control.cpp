@@ -2,13 +2,22 @@
 //
 // Where the driver ends loops silently, iterations are counted for a subgroup as a whole, because drivers
 // that do so run its lanes in step: the count is kept in a register while a loop runs and in the subgroup's
-// own cell of shared memory between loops, so that lanes that were elsewhere learn of it.
+// own cell of shared memory between loops, so that lanes that were elsewhere learn of it. Such drivers do not
+// jump over code for which no lane is left either: each pass of a loop's place costs one round at least,
+// whether a lane enters it or not, and that round is counted with the code around it.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 namespace volley::codegen::spirv {
 
 using ir::NodeId;
 using ir::Op;
+
+namespace {
+
+constexpr auto volatile_access = static_cast<std::uint32_t>(spv::MemoryAccessMask::Volatile) |
+                                 static_cast<std::uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
+
+}  // namespace
 
 void KernelEmitter::emit_region(ir::RegionId region) {
     for (const NodeId id : fn_.nodes_of(region)) {
@@ -128,7 +137,7 @@ void KernelEmitter::emit_for(NodeId id) {
     if (s.paired(type)) m.close_phi(high, following.high, next);
     m.branch(head);
     m.label(exit);
-    if (counts && !loops_.empty()) m.store(iterations_, m.load(m.u32_type(), counter_));
+    if (counts && !loops_.empty()) m.store(iterations_, load_counter());
 }
 
 void KernelEmitter::emit_loop(NodeId id) {
@@ -156,7 +165,7 @@ void KernelEmitter::emit_loop(NodeId id) {
         m.unreachable();
         return;
     }
-    if (counts && !loops_.empty()) m.store(iterations_, m.load(m.u32_type(), counter_));
+    if (counts && !loops_.empty()) m.store(iterations_, load_counter());
 }
 
 void KernelEmitter::emit_jump(NodeId id) {
@@ -177,29 +186,42 @@ void KernelEmitter::emit_jump(NodeId id) {
 
 // ---- counting ----
 
-void KernelEmitter::begin_count() { m.store(iterations_, m.load(m.u32_type(), counter_)); }
+// Volatile: other lanes of the subgroup write the cell too, and nothing else says so.
+Id KernelEmitter::load_counter() { return m.op(spv::Op::OpLoad, m.u32_type(), {counter_, volatile_access}); }
 
-void KernelEmitter::leave_count() { m.store(counter_, m.load(m.u32_type(), iterations_)); }
+void KernelEmitter::store_counter(Id count) {
+    m.statement(spv::Op::OpStore, {counter_, count, volatile_access});
+}
+
+void KernelEmitter::begin_count() {
+    Id count = load_counter();
+    // An outer loop's own iterations are in the register only.
+    if (!loops_.empty())
+        count = m.glsl(GLSLstd450UMax, m.u32_type(), {count, m.load(m.u32_type(), iterations_)});
+    m.store(iterations_, count);
+}
+
+void KernelEmitter::leave_count() { store_counter(m.load(m.u32_type(), iterations_)); }
 
 void KernelEmitter::add_count(Id more) {
     const Id word = m.u32_type();
-    const Id sum = s.add(m.load(word, counter_), more);
+    const Id sum = s.add(load_counter(), more);
     if (loops_.empty()) {
-        m.store(counter_, sum);
+        store_counter(sum);
         return;
     }
     // The register is ahead of the cell, except for lanes that were elsewhere.
     const Id own = s.add(m.load(word, iterations_), more);
     const Id most = m.glsl(GLSLstd450UMax, word, {own, sum});
     m.store(iterations_, most);
-    m.store(counter_, most);
+    store_counter(most);
 }
 
 void KernelEmitter::count_iteration(NodeId id, Id exit) {
     const Id word = m.u32_type();
     Id count = m.load(word, iterations_);
-    if (plan_.marks[id].outer) count = m.glsl(GLSLstd450UMax, word, {count, m.load(word, counter_)});
-    count = s.add(count, s.u32(1));
+    if (plan_.marks[id].outer) count = m.glsl(GLSLstd450UMax, word, {count, load_counter()});
+    count = s.add(count, s.u32(1 + plan_.marks[id].sites));
     m.store(iterations_, count);
     const Id too_many = m.new_id();
     const Id go_on = m.new_id();

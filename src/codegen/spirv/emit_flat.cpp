@@ -20,7 +20,7 @@ Cell KernelEmitter::cell_of(const Flat& flat, ScalarType scalar) const {
         case ScalarType::U8: return shared && target_.i8 ? Cell::Byte : Cell::Word;
         case ScalarType::I16:
         case ScalarType::U16: return shared && target_.i16 ? Cell::Short : Cell::Word;
-        case ScalarType::F16: return shared && target_.f16 ? Cell::Half : Cell::Float;
+        case ScalarType::F16: return shared && target_.i16 ? Cell::Short : Cell::Float;
         case ScalarType::I32:
         case ScalarType::U32: return Cell::Word;
         case ScalarType::F32: return flat.integers ? Cell::Word : Cell::Float;
@@ -38,7 +38,6 @@ Id KernelEmitter::cell_type(Cell cell) {
         case Cell::Bit: return m.bool_type();
         case Cell::Byte: m.capability(spv::Capability::Int8); return m.int_type(8);
         case Cell::Short: m.capability(spv::Capability::Int16); return m.int_type(16);
-        case Cell::Half: m.capability(spv::Capability::Float16); return m.float_type(16);
         case Cell::Word: return m.u32_type();
         case Cell::Float: return m.float_type(32);
         case Cell::Long: return m.int_type(64);
@@ -62,7 +61,7 @@ std::uint64_t KernelEmitter::cells_in(const Flat& flat, DType type, Cell cell) c
 }
 
 void KernelEmitter::declare_flat(Flat& flat, DType type) {
-    constexpr std::uint32_t bytes[] = {4, 1, 2, 2, 4, 4, 8, 8, 8};
+    constexpr std::uint32_t bytes[] = {4, 1, 2, 4, 4, 8, 8, 8};
     for (std::size_t k = 0; k < cell_kinds; ++k) {
         const auto cell = static_cast<Cell>(k);
         const std::uint64_t count = cells_in(flat, type, cell);
@@ -147,7 +146,6 @@ Scalar KernelEmitter::from_cell(ScalarType scalar_type, Cell cell, Id v) {
     switch (cell) {
         case Cell::Byte:
         case Cell::Short: return s.from_words(scalar_type, m.op(spv::Op::OpUConvert, word, {v}));
-        case Cell::Half: return {m.op(spv::Op::OpFConvert, m.float_type(32), {v})};
         case Cell::Word:
             if (scalar_type == ScalarType::Bool) return {s.ne(v, s.u32(0))};
             if (scalar_type == ScalarType::F32) return {s.f32_of_bits(v)};
@@ -163,11 +161,7 @@ Scalar KernelEmitter::from_cell(ScalarType scalar_type, Cell cell, Id v) {
 Id KernelEmitter::to_cell(ScalarType scalar_type, Cell cell, Scalar v) {
     switch (cell) {
         case Cell::Byte:
-        case Cell::Short: {
-            const Id bits = scalar_type == ScalarType::Bool ? s.pick(v.id, s.u32(1), s.u32(0)) : v.id;
-            return m.op(spv::Op::OpUConvert, cell_type(cell), {bits});
-        }
-        case Cell::Half: return m.op(spv::Op::OpFConvert, cell_type(cell), {v.id});
+        case Cell::Short: return m.op(spv::Op::OpUConvert, cell_type(cell), {s.to_words(scalar_type, v).id});
         case Cell::Word:
             if (scalar_type == ScalarType::Bool) return s.pick(v.id, s.u32(1), s.u32(0));
             if (scalar_type == ScalarType::F32) return s.bits_of_f32(v.id);

@@ -183,7 +183,7 @@ bool KernelEmitter::in_words(ScalarType scalar_type, const Place& place, std::ui
     if (!place.aligned_to(size) || offset % size != 0) return true;
     // Pointers to narrow items are made by casts, which ask for their arithmetic too.
     if (size == 1) return !target_.storage8 || !target_.i8;
-    if (size == 2) return !target_.storage16 || !(scalar_type == ScalarType::F16 ? target_.f16 : target_.i16);
+    if (size == 2) return !target_.storage16 || !target_.i16;
     return false;
 }
 
@@ -195,8 +195,8 @@ Id KernelEmitter::memory_type(ScalarType scalar_type) {
             return m.int_type(8);
         case 2:
             m.capability(spv::Capability::StorageBuffer16BitAccess);
-            m.capability(scalar_type == ScalarType::F16 ? spv::Capability::Float16 : spv::Capability::Int16);
-            return scalar_type == ScalarType::F16 ? m.float_type(16) : m.int_type(16);
+            m.capability(spv::Capability::Int16);
+            return m.int_type(16);
         default: return s.type(scalar_type);
     }
 }
@@ -236,17 +236,15 @@ void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarTyp
     Id v = load_at(type, leaf_pointer(place, offset, type), align);
     Id wide = item;
     if (size < 4) {
-        const bool half = scalar_type == ScalarType::F16;
-        wide = half ? m.float_type(32) : word;
-        const Id wide_type = count == 1 ? wide : m.vector_type(wide, count);
-        const spv::Op op = half                             ? spv::Op::OpFConvert
-                           : is_signed_integer(scalar_type) ? spv::Op::OpSConvert
-                                                            : spv::Op::OpUConvert;
-        v = m.op(op, wide_type, {v});
+        wide = word;
+        v = m.op(is_signed_integer(scalar_type) ? spv::Op::OpSConvert : spv::Op::OpUConvert,
+                 count == 1 ? wide : m.vector_type(wide, count), {v});
     }
     for (unsigned k = 0; k < count; ++k) {
         const Id part = count == 1 ? v : m.extract(v, wide, k);
-        out.push_back({scalar_type == ScalarType::Bool ? s.ne(part, s.u32(0)) : part});
+        out.push_back({scalar_type == ScalarType::Bool  ? s.ne(part, s.u32(0))
+                       : scalar_type == ScalarType::F16 ? s.half_value(part, payload_)
+                                                        : part});
     }
 }
 
@@ -280,14 +278,16 @@ void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarTy
         return;
     }
     const Id item = memory_type(scalar_type);
-    const bool half = scalar_type == ScalarType::F16;
-    const Id wide = size >= 4 ? item : half ? m.float_type(32) : word;
+    const Id wide = size >= 4 ? item : word;
     Words parts;
-    for (const Scalar& v : values)
-        parts.push_back(scalar_type == ScalarType::Bool ? s.pick(v.id, s.u32(1), s.u32(0)) : v.id);
+    for (const Scalar& v : values) {
+        parts.push_back(scalar_type == ScalarType::Bool  ? s.pick(v.id, s.u32(1), s.u32(0))
+                        : scalar_type == ScalarType::F16 ? s.half_bits(v.id, payload_)
+                                                         : v.id);
+    }
     Id v = count == 1 ? parts[0] : m.op(spv::Op::OpCompositeConstruct, m.vector_type(wide, count), parts);
     const Id type = count == 1 ? item : m.vector_type(item, count);
-    if (size < 4) v = m.op(half ? spv::Op::OpFConvert : spv::Op::OpUConvert, type, {v});
+    if (size < 4) v = m.op(spv::Op::OpUConvert, type, {v});
     store_at(leaf_pointer(place, offset, type), v, align);
 }
 
@@ -307,6 +307,7 @@ void KernelEmitter::emit_load(NodeId id) {
         default: break;
     }
     const Place place = buffer_place(id);
+    payload_ = plan_.marks[id].payload;
     scratch_.clear();
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
         load_run(place, offset, scalar_type, count, scratch_);
@@ -327,6 +328,7 @@ void KernelEmitter::emit_store(NodeId id) {
         default: break;
     }
     const Place place = buffer_place(id);
+    payload_ = !computes(fn_[fn_.arg(id, 1)].op);
     std::size_t next = 0;
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
         store_run(place, offset, scalar_type, values.subspan(next, count));

@@ -112,7 +112,7 @@ void KernelEmitter::emit_builtin(NodeId id) {
 void KernelEmitter::emit_param(NodeId id) {
     const DType type = fn_.type(id);
     scratch_.clear();
-    if (type.size() > 0) {
+    if (type.size() > 0 && plan_.uses[fn_[id].imm].value) {
         const ModuleBuilder::InPrologue prologue(m);
         const std::size_t field = field_of(FieldKind::Value, static_cast<std::uint32_t>(fn_[id].imm));
         std::vector<Id> words(static_cast<std::size_t>((type.size() + 3) / 4));

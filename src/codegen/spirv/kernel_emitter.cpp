@@ -54,7 +54,7 @@ Module KernelEmitter::emit() {
         const ModuleBuilder::InPrologue prologue(m);
         counter_ = m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::Workgroup, m.u32_type()),
                         {counters_, index});
-        m.store(counter_, s.u32(0));
+        store_counter(s.u32(plan_.sites));
     }
     emit_region(fn_.body);
     if (end != 0) {

@@ -127,6 +127,8 @@ private:
     void emit_jump(ir::NodeId id);
     void emit_sync(ir::NodeId id);
     // Counting iterations where the driver ends loops silently.
+    Id load_counter();
+    void store_counter(Id count);
     void begin_count();
     void count_iteration(ir::NodeId id, Id exit);
     void leave_count();
@@ -219,6 +221,7 @@ private:
     Id counters_ = 0, counter_ = 0, iterations_ = 0;  // of loops: shared cells, this subgroup's, this loop's
     std::array<Id, 2> exchange_ = {};                 // words of all invocations, for subgroup operations
     std::optional<passes::Uniformity> uniformity_;
+    bool payload_ = false;     // the access being written keeps the bits of f16 NaNs
     unsigned free_depth_ = 0;  // enclosing loops whose iterations were added at once
 };
 

@@ -41,6 +41,18 @@ const ir::Leaves& LeafTable::of(DType type) {
     return entry->second;
 }
 
+bool computes(Op op) noexcept {
+    switch (ir::form(op)) {
+        case Form::Unary: return op != Op::Neg && op != Op::Abs;
+        case Form::Binary:
+        case Form::Ternary:
+        case Form::Compare:
+        case Form::Classify:
+        case Form::Convert: return true;
+        default: return false;
+    }
+}
+
 bool is_exchange_loop(const Target& target, Op op, ScalarType type, bool shared) {
     if (!is_float(type) || op == Op::AtomicExchange || op == Op::AtomicCas) return false;
     const bool adds = shared ? target.shared_f32_add : target.f32_add;
@@ -88,8 +100,11 @@ KernelPlan::KernelPlan(const ir::Function& fn, const Variant& variant, const Tar
         const Op op = fn[id].op;
         const bool counts = op == Op::For || op == Op::Loop || ir::form(op) == Form::Atomic;
         if (!counts) return;
-        for (NodeId owner = owners[regions[id]]; owner != ir::none; owner = owners[regions[owner]])
+        ++sites;
+        for (NodeId owner = owners[regions[id]]; owner != ir::none; owner = owners[regions[owner]]) {
             marks[owner].outer = true;
+            ++marks[owner].sites;
+        }
     });
 }
 
@@ -139,8 +154,12 @@ void KernelPlan::look_at_variables(ir::RegionId region) {
 
 void KernelPlan::look_at(NodeId id) {
     const ir::Node& node = fn_[id];
+    const bool bits = !computes(node.op);
+    for (const NodeId used : fn_.args(id)) {
+        if (bits) marks[used].payload = true;
+        if (fn_[used].op == Op::Param) uses[fn_[used].imm].value = true;
+    }
     switch (ir::form(node.op)) {
-        case Form::Parameter: uses[node.imm].value = true; break;
         case Form::BufferSize: uses[fn_[fn_.arg(id, 0)].imm].elements = true; break;
         case Form::Builtin:
             global_size = global_size || node.op == Op::GlobalSize || node.op == Op::GroupCount;
@@ -195,7 +214,7 @@ std::uint64_t KernelPlan::bound_node(NodeId id, std::uint64_t& uncounted) {
             if (!constant && node.type.size() < 4) trips = std::uint64_t{1} << (8 * node.type.size());
             std::uint64_t inside_uncounted = 0;
             const std::uint64_t inside = bound(node.regions[0], inside_uncounted);
-            const std::uint64_t all = saturating_mul(trips, saturating_add(inside, 1));
+            const std::uint64_t all = saturating_add(saturating_mul(trips, saturating_add(inside, 1)), 1);
             if (constant && all <= most_free_iterations && inside == inside_uncounted &&
                 !leaves_loop(fn_, node.regions[0])) {
                 marks[id].free = static_cast<std::uint32_t>(all);

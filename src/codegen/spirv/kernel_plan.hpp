@@ -21,8 +21,8 @@ private:
 };
 
 /// What an item of a flat array is: see KernelEmitter::cell_of.
-enum class Cell : std::uint8_t { Bit, Byte, Short, Half, Word, Float, Long, Double, Pair };
-inline constexpr std::size_t cell_kinds = 9;
+enum class Cell : std::uint8_t { Bit, Byte, Short, Word, Float, Long, Double, Pair };
+inline constexpr std::size_t cell_kinds = 8;
 
 /// Iterations of loops, as an upper bound; saturates at `unbounded`.
 inline constexpr std::uint64_t unbounded = ~std::uint64_t{0};
@@ -38,8 +38,10 @@ struct KernelPlan {
     struct Mark {
         bool indexed = false;      // a variable with computed indices
         bool initialised = false;  // a variable that is stored to as a whole before anything else
+        bool payload = false;      // a load whose bits matter, of NaN too: not only computed with
         bool spilled = false;      // a value from which parts are taken by computed indices
         bool exchanged = false;    // a shared array whose floats are compared and exchanged
+        std::uint32_t sites = 0;   // of a loop: places of loops inside of it
         bool outer = false;        // a loop that holds loops which count on their own
         /// Of a loop whose iterations are constant and few: added once, not counted one by one.
         std::uint32_t free = 0;
@@ -54,6 +56,7 @@ struct KernelPlan {
     /// Loops are counted: some invocation may reach the target's limit.
     bool counted = false;
     std::uint32_t most_iterations = 0;  // where counting stops
+    std::uint32_t sites = 0;            // places of loops
 
 private:
     void look_at(ir::NodeId id);
@@ -68,6 +71,9 @@ private:
 
 /// How often a For runs its body, where that is constant; else `unbounded`.
 [[nodiscard]] std::uint64_t constant_trips(const ir::Function& fn, ir::NodeId loop);
+
+/// Whether the payload of a NaN that goes in or comes out means nothing.
+[[nodiscard]] bool computes(ir::Op op) noexcept;
 
 /// Whether an atomic is a loop of compare and exchange on this target.
 [[nodiscard]] bool is_exchange_loop(const Target& target, ir::Op op, ScalarType type, bool shared);

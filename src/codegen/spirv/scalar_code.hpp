@@ -49,8 +49,8 @@ public:
     /// Brings a word back into the representation of a narrow integer.
     Id narrow(ScalarType s, Id word);
     /// The value of f16 bits in the low half of a word, as f32, and back.
-    Id half_value(Id word);
-    Id half_bits(Id value);
+    Id half_value(Id word, bool payload = true);
+    Id half_bits(Id value, bool payload = true);
     Id round_to_half(Id value);  // f32
 
     // 32-bit building blocks, for the emitter's own index arithmetic too.
@@ -100,6 +100,8 @@ private:
     // scalar_float.cpp
     Id floating(ir::Op op, ScalarType s, Id x, Id y, Id z, bool loose);
     [[nodiscard]] bool is_zero(ScalarType s, Id v) const;  // a constant
+    Id change_sign(ir::Op op, ScalarType s, Id x);
+    [[nodiscard]] bool native_halves();
     Id without_zero(ir::Op op, ScalarType s, Id x, Id y);
     Id classify(ir::Op op, ScalarType s, Id x);
     Id fused(ScalarType s, Id x, Id y, Id z);

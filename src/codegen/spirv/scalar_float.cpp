@@ -94,6 +94,21 @@ Id ScalarCode::without_zero(Op op, ScalarType s, Id x, Id y) {
     }
 }
 
+// On the sign bit alone. Targets that promise nothing about floats may compute 0 - x instead, which NaN and
+// subnormals do not survive: there it is done on the bits.
+Id ScalarCode::change_sign(Op op, ScalarType s, Id x) {
+    const Id t = type(s);
+    const bool negate = op == Op::Neg;
+    if (target_.rounds_even_f32 || target_.keeps_subnormals_f32)
+        return negate ? m.op(spv::Op::OpFNegate, t, {x}) : m.glsl(GLSLstd450FAbs, t, {x});
+    const auto changed = [&](Id bits) {
+        return negate ? xor_(bits, u32(0x80000000u)) : and_(bits, u32(0x7fffffffu));
+    };
+    if (s != ScalarType::F64) return f32_of_bits(changed(bits_of_f32(x)));
+    const Scalar words = split(x);
+    return join(t, words.id, changed(words.high));
+}
+
 Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
     const Id t = type(s);
     const auto ordered = [&](spv::Op code, Id a, Id b) { return m.op(code, m.bool_type(), {a, b}); };
@@ -103,8 +118,8 @@ Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
         if (const Id exactly = without_zero(op, s, x, y)) return exactly;
     }
     switch (op) {
-        case Op::Neg: return m.op(spv::Op::OpFNegate, t, {x});
-        case Op::Abs: return m.glsl(GLSLstd450FAbs, t, {x});
+        case Op::Neg:
+        case Op::Abs: return change_sign(op, s, x);
         case Op::Sign: {
             // NaN and zeros stay what they are.
             const Id zero_id = zero(s).id;
@@ -183,30 +198,61 @@ Id ScalarCode::round_to_half(Id value) {
     return f32_of_bits(or_(kept, sign));
 }
 
-Id ScalarCode::half_bits(Id value) {
+// With the payload of NaN where `payload` is set: conversions may lose it.
+Id ScalarCode::half_bits(Id value, bool payload) {
     const Id t = m.float_type(32);
+    const Id word_type = m.u32_type();
+    const auto nan_bits = [&](Id magnitude) {
+        const Id kept = and_(shr(magnitude, u32(13)), u32(0x3ff));
+        return or_(u32(0x7c00), pick(eq(kept, u32(0)), u32(0x200), kept));
+    };
+    if (native_halves()) {
+        const Id half = m.op(spv::Op::OpFConvert, m.float_type(16), {value});
+        const Id bits =
+            m.op(spv::Op::OpUConvert, word_type, {m.op(spv::Op::OpBitcast, m.int_type(16), {half})});
+        if (!payload) return bits;
+        const Id given = bits_of_f32(value);
+        const Id magnitude = and_(given, u32(0x7fffffffu));
+        const Id nan = or_(nan_bits(magnitude), and_(shr(given, u32(16)), u32(0x8000)));
+        return pick(ult(u32(0x7f800000u), magnitude), nan, bits);
+    }
     const Id bits = bits_of_f32(value);
     const Id magnitude = and_(bits, u32(0x7fffffffu));
     const Id sign = and_(shr(bits, u32(16)), u32(0x8000));
     const Id normal = shr(sub(magnitude, u32(112u << 23)), u32(13));
     const Id scaled = exact(spv::Op::OpFMul, t, {f32_of_bits(magnitude), m.f32(0x1p24f)});
-    const Id small = m.op(spv::Op::OpConvertFToU, m.u32_type(), {scaled});
+    const Id small = m.op(spv::Op::OpConvertFToU, word_type, {scaled});
     const Id finite = pick(ult(magnitude, u32(0x38800000u)), small, normal);
-    const Id nan = pick(ult(u32(0x7f800000u), magnitude), u32(0x7e00), u32(0x7c00));
-    return or_(sign, pick(ule(u32(0x7f800000u), magnitude), nan, finite));
+    const Id infinite = pick(eq(magnitude, u32(0x7f800000u)), u32(0x7c00), nan_bits(magnitude));
+    return or_(sign, pick(ule(u32(0x7f800000u), magnitude), infinite, finite));
 }
 
-Id ScalarCode::half_value(Id word) {
+Id ScalarCode::half_value(Id word, bool payload) {
     const Id t = m.float_type(32);
     const Id magnitude = and_(word, u32(0x7fff));
-    const Id sign = shl(and_(word, u32(0x8000)), u32(16));
     const Id shifted = shl(magnitude, u32(13));
+    const auto signed_bits = [&](Id bits) { return or_(bits, shl(and_(word, u32(0x8000)), u32(16))); };
+    if (native_halves()) {
+        const Id narrow_word = m.op(spv::Op::OpUConvert, m.int_type(16), {word});
+        const Id half = m.op(spv::Op::OpBitcast, m.float_type(16), {narrow_word});
+        const Id value = m.op(spv::Op::OpFConvert, t, {half});
+        if (!payload) return value;
+        const Id nan = f32_of_bits(signed_bits(or_(shifted, u32(0x7f800000u))));
+        return m.select(t, ult(u32(0x7c00), magnitude), nan, value);
+    }
     const Id normal = add(shifted, u32(112u << 23));
     const Id converted = m.op(spv::Op::OpConvertUToF, t, {magnitude});
     const Id small = bits_of_f32(exact(spv::Op::OpFMul, t, {converted, m.f32(0x1p-24f)}));
     const Id finite = pick(ult(magnitude, u32(0x400)), small, normal);
     const Id whole = pick(ule(u32(0x7c00), magnitude), or_(shifted, u32(0x7f800000u)), finite);
-    return f32_of_bits(or_(whole, sign));
+    return f32_of_bits(signed_bits(whole));
+}
+
+bool ScalarCode::native_halves() {
+    if (!target_.f16 || !target_.i16 || !target_.rounds_even_f16) return false;
+    m.capability(spv::Capability::Float16);
+    m.capability(spv::Capability::Int16);
+    return true;
 }
 
 // ---- fused multiply-add ----
