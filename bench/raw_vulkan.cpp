@@ -1,247 +1,268 @@
-// Straight to the API; every failure is an exception.
+// The least Vulkan that runs a kernel well.
 #include "raw_vulkan.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <stdexcept>
-#include <string>
+#include "codegen/glsl/glsl_compiler.hpp"
 
-#if defined(__SSE2__)
 #include <emmintrin.h>
-#endif
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
 
 namespace volley::bench {
-
-using backends::vulkan::PhysicalDevice;
-using backends::vulkan::structure;
-
 namespace {
 
-constexpr std::size_t ring = 256;  // command buffers of record_and_submit()
+constexpr auto spin_time = std::chrono::microseconds(100);  // as Volley's
 
-void must(VkResult result, const char* call) {
-    if (result < 0) throw std::runtime_error(std::string("raw Vulkan: ") + call + " failed");
+void check(VkResult result, const char* what) {
+    if (result != VK_SUCCESS)
+        throw std::runtime_error(std::string(what) + " failed: " + std::to_string(result));
+}
+
+template <class T>
+T structure(VkStructureType type) {
+    T value{};
+    value.sType = type;
+    return value;
 }
 
 }  // namespace
 
-std::unique_ptr<RawVulkan> RawVulkan::open(std::string_view name) {
-    auto instance = backends::vulkan::Instance::open();
-    if (!instance) return nullptr;
-    for (const PhysicalDevice& physical : instance->devices()) {
-        if (physical.info.name.find(name) == std::string::npos) continue;
-        std::unique_ptr<RawVulkan> raw(new RawVulkan(instance));
-        raw->create(physical);
-        return raw;
-    }
-    return nullptr;
-}
+RawVulkan::RawVulkan(std::string_view name) {
+    check(volkInitialize(), "opening Vulkan's loader");
+    auto application = structure<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
+    application.apiVersion = VK_API_VERSION_1_2;
+    auto info = structure<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+    info.pApplicationInfo = &application;
+    check(vkCreateInstance(&info, nullptr, &instance_), "vkCreateInstance");
+    volkLoadInstanceOnly(instance_);
 
-void RawVulkan::create(const PhysicalDevice& physical) {
+    std::uint32_t count = 0;
+    check(vkEnumeratePhysicalDevices(instance_, &count, nullptr), "vkEnumeratePhysicalDevices");
+    std::vector<VkPhysicalDevice> found(count);
+    check(vkEnumeratePhysicalDevices(instance_, &count, found.data()), "vkEnumeratePhysicalDevices");
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    for (const VkPhysicalDevice candidate : found) {
+        VkPhysicalDeviceProperties properties{};
+        vkGetPhysicalDeviceProperties(candidate, &properties);
+        if (std::string_view(properties.deviceName).find(name) != std::string_view::npos)
+            physical = candidate;
+    }
+    if (physical == VK_NULL_HANDLE)
+        throw std::runtime_error("no Vulkan device is called " + std::string(name));
+
+    auto timeline = structure<VkPhysicalDeviceTimelineSemaphoreFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
+    timeline.timelineSemaphore = VK_TRUE;
     const float priority = 1;
-    auto queues = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
-    queues.queueFamilyIndex = physical.queue_family;
-    queues.queueCount = 1;
-    queues.pQueuePriorities = &priority;
-    auto v12 =
-        structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-    v12.timelineSemaphore = VK_TRUE;
-    auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
-    info.pNext = &v12;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queues;
-    must(vkCreateDevice(physical.handle, &info, nullptr, &device_), "vkCreateDevice");
-    volkLoadDeviceTable(&vk_, device_);
-    vk_.vkGetDeviceQueue(device_, physical.queue_family, 0, &queue_);
+    auto queue = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    auto device_info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+    device_info.pNext = &timeline;
+    device_info.queueCreateInfoCount = 1;
+    device_info.pQueueCreateInfos = &queue;
+    check(vkCreateDevice(physical, &device_info, nullptr, &device), "vkCreateDevice");
+    volkLoadDeviceTable(&vk, device);
+    vk.vkGetDeviceQueue(device, 0, 0, &queue_);
+
+    VkPhysicalDeviceMemoryProperties memory{};
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    constexpr VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    while (host_memory < memory.memoryTypeCount &&
+           (memory.memoryTypes[host_memory].propertyFlags & wanted) != wanted)
+        ++host_memory;
 
     auto pool = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pool.queueFamilyIndex = physical.queue_family;
-    must(vk_.vkCreateCommandPool(device_, &pool, nullptr, &pool_), "vkCreateCommandPool");
-    commands_.resize(ring + 1);
-    auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    allocate.commandPool = pool_;
-    allocate.commandBufferCount = static_cast<std::uint32_t>(commands_.size());
-    must(vk_.vkAllocateCommandBuffers(device_, &allocate, commands_.data()), "vkAllocateCommandBuffers");
-
+    check(vk.vkCreateCommandPool(device, &pool, nullptr, &pool_), "vkCreateCommandPool");
     auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     auto semaphore = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
     semaphore.pNext = &type;
-    must(vk_.vkCreateSemaphore(device_, &semaphore, nullptr, &timeline_), "vkCreateSemaphore");
-
-    constexpr VkMemoryPropertyFlags wanted =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    while ((physical.memory.memoryTypes[memory_type_].propertyFlags & wanted) != wanted) ++memory_type_;
+    check(vk.vkCreateSemaphore(device, &semaphore, nullptr, &timeline_), "vkCreateSemaphore");
 }
 
 RawVulkan::~RawVulkan() {
-    vk_.vkDeviceWaitIdle(device_);
-    for (const Buffer& buffer : buffers_) {
-        vk_.vkDestroyBuffer(device_, buffer.buffer, nullptr);
-        vk_.vkFreeMemory(device_, buffer.memory, nullptr);
+    if (device != VK_NULL_HANDLE) {
+        vk.vkDeviceWaitIdle(device);
+        vk.vkDestroySemaphore(device, timeline_, nullptr);
+        vk.vkDestroyCommandPool(device, pool_, nullptr);
+        vk.vkDestroyDevice(device, nullptr);
     }
-    vk_.vkDestroyPipeline(device_, pipeline_, nullptr);
-    vk_.vkDestroyPipelineLayout(device_, layout_, nullptr);
-    vk_.vkDestroyDescriptorPool(device_, descriptors_, nullptr);
-    vk_.vkDestroyDescriptorSetLayout(device_, set_layout_, nullptr);
-    vk_.vkDestroySemaphore(device_, timeline_, nullptr);
-    vk_.vkDestroyCommandPool(device_, pool_, nullptr);
-    vk_.vkDestroyDevice(device_, nullptr);
+    if (instance_ != VK_NULL_HANDLE) vkDestroyInstance(instance_, nullptr);
 }
 
-RawVulkan::Buffer RawVulkan::make_buffer(std::size_t count, float value) {
-    Buffer made;
-    made.count = count;
+VkCommandBuffer RawVulkan::make_commands() {
+    auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    info.commandPool = pool_;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    check(vk.vkAllocateCommandBuffers(device, &info, &commands), "vkAllocateCommandBuffers");
+    return commands;
+}
+
+void RawVulkan::record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const {
+    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+    check(vk.vkBeginCommandBuffer(to, &begin), "vkBeginCommandBuffer");
+    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    vk.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0,
+                            1, &barrier, 0, nullptr, 0, nullptr);
+    kernel.record(to, value, groups);
+    check(vk.vkEndCommandBuffer(to), "vkEndCommandBuffer");
+}
+
+std::uint64_t RawVulkan::submit(VkCommandBuffer commands) {
+    const std::uint64_t point = ++last_;
+    auto values = structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &point;
+    auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    info.pNext = &values;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline_;
+    check(vk.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    return point;
+}
+
+void RawVulkan::wait(std::uint64_t point) const {
+    const auto limit = std::chrono::steady_clock::now() + spin_time;
+    do {
+        std::uint64_t value = 0;
+        check(vk.vkGetSemaphoreCounterValue(device, timeline_, &value), "vkGetSemaphoreCounterValue");
+        if (value >= point) return;
+        for (int i = 0; i < 8; ++i) _mm_pause();
+    } while (std::chrono::steady_clock::now() < limit);
+    auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &point;
+    check(vk.vkWaitSemaphores(device, &info, std::numeric_limits<std::uint64_t>::max()), "vkWaitSemaphores");
+}
+
+RawBuffer::RawBuffer(RawVulkan& vulkan, std::size_t bytes) : vulkan_(vulkan), bytes_(bytes) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-    info.size = count * sizeof(float);
+    info.size = bytes;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-    must(vk_.vkCreateBuffer(device_, &info, nullptr, &made.buffer), "vkCreateBuffer");
+    check(vulkan.vk.vkCreateBuffer(vulkan.device, &info, nullptr, &buffer_), "vkCreateBuffer");
     VkMemoryRequirements needs{};
-    vk_.vkGetBufferMemoryRequirements(device_, made.buffer, &needs);
-    auto allocate = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    allocate.allocationSize = needs.size;
-    allocate.memoryTypeIndex = memory_type_;
-    must(vk_.vkAllocateMemory(device_, &allocate, nullptr, &made.memory), "vkAllocateMemory");
-    must(vk_.vkBindBufferMemory(device_, made.buffer, made.memory, 0), "vkBindBufferMemory");
-    void* mapped = nullptr;
-    must(vk_.vkMapMemory(device_, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
-    made.data = static_cast<float*>(mapped);
-    std::fill_n(made.data, count, value);
-    buffers_.push_back(made);
-    return made;
+    vulkan.vk.vkGetBufferMemoryRequirements(vulkan.device, buffer_, &needs);
+    auto memory = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+    memory.allocationSize = needs.size;
+    memory.memoryTypeIndex = vulkan.host_memory;
+    check(vulkan.vk.vkAllocateMemory(vulkan.device, &memory, nullptr, &memory_), "vkAllocateMemory");
+    check(vulkan.vk.vkBindBufferMemory(vulkan.device, buffer_, memory_, 0), "vkBindBufferMemory");
+    check(vulkan.vk.vkMapMemory(vulkan.device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped_), "vkMapMemory");
 }
 
-void RawVulkan::make_kernel(std::span<const std::uint32_t> spirv, std::span<const Buffer> buffers,
-                            std::uint32_t push_bytes) {
-    std::vector<VkDescriptorSetLayoutBinding> bindings(buffers.size());
-    for (std::uint32_t k = 0; k < bindings.size(); ++k)
-        bindings[k] = {k, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-    auto set =
+RawBuffer::~RawBuffer() {
+    vulkan_.vk.vkDestroyBuffer(vulkan_.device, buffer_, nullptr);
+    vulkan_.vk.vkFreeMemory(vulkan_.device, memory_, nullptr);
+}
+
+RawKernel::RawKernel(RawVulkan& vulkan, std::string_view glsl, const std::vector<const RawBuffer*>& buffers)
+    : vulkan_(vulkan) {
+    const VolkDeviceTable& vk = vulkan.vk;
+    const auto count = static_cast<std::uint32_t>(buffers.size());
+    std::vector<VkDescriptorSetLayoutBinding> bindings(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        bindings[i].binding = i;
+        bindings[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        bindings[i].descriptorCount = 1;
+        bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    auto set_layout =
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
-    set.bindingCount = static_cast<std::uint32_t>(bindings.size());
-    set.pBindings = bindings.data();
-    must(vk_.vkCreateDescriptorSetLayout(device_, &set, nullptr, &set_layout_),
-         "vkCreateDescriptorSetLayout");
-    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes};
+    set_layout.bindingCount = count;
+    set_layout.pBindings = bindings.data();
+    check(vk.vkCreateDescriptorSetLayout(vulkan.device, &set_layout, nullptr, &set_layout_),
+          "vkCreateDescriptorSetLayout");
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count};
+    auto pool = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
+    pool.maxSets = 1;
+    pool.poolSizeCount = 1;
+    pool.pPoolSizes = &size;
+    check(vk.vkCreateDescriptorPool(vulkan.device, &pool, nullptr, &pool_), "vkCreateDescriptorPool");
+    auto allocate = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
+    allocate.descriptorPool = pool_;
+    allocate.descriptorSetCount = 1;
+    allocate.pSetLayouts = &set_layout_;
+    check(vk.vkAllocateDescriptorSets(vulkan.device, &allocate, &set_), "vkAllocateDescriptorSets");
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const VkDescriptorBufferInfo buffer{buffers[i]->handle(), 0, buffers[i]->bytes()};
+        auto write = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+        write.dstSet = set_;
+        write.dstBinding = i;
+        write.descriptorCount = 1;
+        write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        write.pBufferInfo = &buffer;
+        vk.vkUpdateDescriptorSets(vulkan.device, 1, &write, 0, nullptr);
+    }
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(float)};
     auto layout = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
     layout.setLayoutCount = 1;
     layout.pSetLayouts = &set_layout_;
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &range;
-    must(vk_.vkCreatePipelineLayout(device_, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
-
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                    static_cast<std::uint32_t>(buffers.size())};
-    auto pool = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
-    pool.maxSets = 1;
-    pool.poolSizeCount = 1;
-    pool.pPoolSizes = &size;
-    must(vk_.vkCreateDescriptorPool(device_, &pool, nullptr, &descriptors_), "vkCreateDescriptorPool");
-    auto allocate = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    allocate.descriptorPool = descriptors_;
-    allocate.descriptorSetCount = 1;
-    allocate.pSetLayouts = &set_layout_;
-    must(vk_.vkAllocateDescriptorSets(device_, &allocate, &set_), "vkAllocateDescriptorSets");
-    for (std::uint32_t k = 0; k < buffers.size(); ++k) {
-        const VkDescriptorBufferInfo whole{buffers[k].buffer, 0, VK_WHOLE_SIZE};
-        auto write = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
-        write.dstSet = set_;
-        write.dstBinding = k;
-        write.descriptorCount = 1;
-        write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        write.pBufferInfo = &whole;
-        vk_.vkUpdateDescriptorSets(device_, 1, &write, 0, nullptr);
-    }
-
-    auto code = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    code.codeSize = spirv.size_bytes();
-    code.pCode = spirv.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    must(vk_.vkCreateShaderModule(device_, &code, nullptr, &module), "vkCreateShaderModule");
+    check(vk.vkCreatePipelineLayout(vulkan.device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+    const std::vector<std::uint32_t> words = codegen::glsl::compile("peer", glsl);
+    auto module = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    module.codeSize = words.size() * sizeof(std::uint32_t);
+    module.pCode = words.data();
+    check(vk.vkCreateShaderModule(vulkan.device, &module, nullptr, &module_), "vkCreateShaderModule");
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-    info.layout = layout_;
     info.stage =
         structure<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
+    info.stage.module = module_;
     info.stage.pName = "main";
-    must(vk_.vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline_),
-         "vkCreateComputePipelines");
-    vk_.vkDestroyShaderModule(device_, module, nullptr);
+    info.layout = layout_;
+    check(vk.vkCreateComputePipelines(vulkan.device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline_),
+          "vkCreateComputePipelines");
 }
 
-void RawVulkan::write(VkCommandBuffer buffer, std::span<const std::byte> push, std::uint32_t groups) {
-    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    must(vk_.vkBeginCommandBuffer(buffer, &begin), "vkBeginCommandBuffer");
-    vk_.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-    vk_.vkCmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &set_, 0, nullptr);
-    vk_.vkCmdPushConstants(buffer, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           static_cast<std::uint32_t>(push.size()), push.data());
-    vk_.vkCmdDispatch(buffer, groups, 1, 1);
-    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_HOST_READ_BIT;
-    vk_.vkCmdPipelineBarrier(buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                             &barrier, 0, nullptr, 0, nullptr);
-    must(vk_.vkEndCommandBuffer(buffer), "vkEndCommandBuffer");
+RawKernel::~RawKernel() {
+    const VolkDeviceTable& vk = vulkan_.vk;
+    vk.vkDeviceWaitIdle(vulkan_.device);
+    vk.vkDestroyPipeline(vulkan_.device, pipeline_, nullptr);
+    vk.vkDestroyShaderModule(vulkan_.device, module_, nullptr);
+    vk.vkDestroyPipelineLayout(vulkan_.device, layout_, nullptr);
+    vk.vkDestroyDescriptorPool(vulkan_.device, pool_, nullptr);
+    vk.vkDestroyDescriptorSetLayout(vulkan_.device, set_layout_, nullptr);
 }
 
-void RawVulkan::submit(VkCommandBuffer buffer) {
-    ++submitted_;
-    auto values = structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    values.signalSemaphoreValueCount = 1;
-    values.pSignalSemaphoreValues = &submitted_;
-    auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-    info.pNext = &values;
-    info.commandBufferCount = 1;
-    info.pCommandBuffers = &buffer;
-    info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &timeline_;
-    must(vk_.vkQueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+void RawKernel::record(VkCommandBuffer to, float value, std::uint32_t groups) const {
+    const VolkDeviceTable& vk = vulkan_.vk;
+    vk.vkCmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    vk.vkCmdBindDescriptorSets(to, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &set_, 0, nullptr);
+    vk.vkCmdPushConstants(to, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof value, &value);
+    // 65,535 workgroups are all that a dimension is sure to have.
+    const std::uint32_t rows = groups > 65535 ? groups / 32768 : 1;
+    vk.vkCmdDispatch(to, groups / rows, rows, 1);
 }
 
-void RawVulkan::record(std::span<const std::byte> push, std::uint32_t groups) {
-    write(commands_[0], push, groups);
-}
-
-void RawVulkan::run() {
-    submit(commands_[0]);
-    wait();
-}
-
-void RawVulkan::record_and_submit(std::span<const std::byte> push, std::uint32_t groups) {
-    if (submitted_ >= ring && submitted_ % (ring / 2) == 0) {
-        const std::uint64_t value = submitted_ - ring / 2;
-        auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-        info.semaphoreCount = 1;
-        info.pSemaphores = &timeline_;
-        info.pValues = &value;
-        must(vk_.vkWaitSemaphores(device_, &info, ~std::uint64_t{0}), "vkWaitSemaphores");
-    }
-    const VkCommandBuffer buffer = commands_[1 + submitted_ % ring];
-    write(buffer, push, groups);
-    submit(buffer);
-}
-
-void RawVulkan::wait() {
-    const auto start = std::chrono::steady_clock::now();
-    do {
-        for (int i = 0; i < 16; ++i) {
-            std::uint64_t value = 0;
-            must(vk_.vkGetSemaphoreCounterValue(device_, timeline_, &value), "vkGetSemaphoreCounterValue");
-            if (value >= submitted_) return;
-#if defined(__SSE2__)
-            for (int p = 0; p < 8; ++p) _mm_pause();
-#endif
+RawVulkan* raw_vulkan() {
+    static const std::unique_ptr<RawVulkan> vulkan = []() -> std::unique_ptr<RawVulkan> {
+        if (!codegen::glsl::available()) return nullptr;
+        try {
+            return std::make_unique<RawVulkan>("llvmpipe");
+        } catch (const std::runtime_error&) {
+            return nullptr;  // missing_vulkan() says what to install
         }
-    } while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(100));
-    auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
-    info.pValues = &submitted_;
-    must(vk_.vkWaitSemaphores(device_, &info, ~std::uint64_t{0}), "vkWaitSemaphores");
+    }();
+    return vulkan.get();
+}
+
+std::string missing_vulkan() {
+    return "lavapipe or shaderc is missing: mesa-vulkan-drivers, libshaderc-dev, glslang-dev";
 }
 
 }  // namespace volley::bench

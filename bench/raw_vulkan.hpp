@@ -1,69 +1,92 @@
-// Vulkan as one would write it by hand: the peer of the Vulkan backend. One device, one queue, buffers in
-// mapped memory bound as storage buffers, one pipeline from SPIR-V, a command buffer that is recorded once or
-// for each run.
+// Vulkan as one writes it by hand, for the rows that compare with it: storage buffers in a descriptor set, a
+// pipeline of GLSL, command buffers that are recorded once or for each launch, and a timeline semaphore that
+// is waited for as Volley waits: by looking at it for a while, then sleeping. Without Vulkan or shaderc,
+// raw_vulkan() is null and missing_vulkan() says what would bring it.
 #pragma once
 
-#include "backends/vulkan/vulkan_instance.hpp"
+#include <volk.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace volley::bench {
 
+class RawVulkan;
+
+/// Host-visible memory, mapped.
+class RawBuffer {
+public:
+    RawBuffer(RawVulkan& vulkan, std::size_t bytes);
+    ~RawBuffer();
+    RawBuffer(const RawBuffer&) = delete;
+    RawBuffer& operator=(const RawBuffer&) = delete;
+
+    [[nodiscard]] VkBuffer handle() const noexcept { return buffer_; }
+    [[nodiscard]] float* data() const noexcept { return static_cast<float*>(mapped_); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    RawVulkan& vulkan_;
+    std::size_t bytes_;
+    VkBuffer buffer_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    void* mapped_ = nullptr;
+};
+
+/// A compute shader with its buffers bound, and one float as a push constant.
+class RawKernel {
+public:
+    RawKernel(RawVulkan& vulkan, std::string_view glsl, const std::vector<const RawBuffer*>& buffers);
+    ~RawKernel();
+    RawKernel(const RawKernel&) = delete;
+    RawKernel& operator=(const RawKernel&) = delete;
+
+    /// Writes the commands of one launch.
+    void record(VkCommandBuffer to, float value, std::uint32_t groups) const;
+
+private:
+    RawVulkan& vulkan_;
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    VkDescriptorSet set_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkShaderModule module_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
 class RawVulkan {
 public:
-    /// The device whose name contains the text; nullptr where there is none.
-    [[nodiscard]] static std::unique_ptr<RawVulkan> open(std::string_view name);
+    /// The device whose name contains `name`; throws std::runtime_error when there is none.
+    explicit RawVulkan(std::string_view name);
     ~RawVulkan();
     RawVulkan(const RawVulkan&) = delete;
     RawVulkan& operator=(const RawVulkan&) = delete;
 
-    struct Buffer {
-        VkBuffer buffer = VK_NULL_HANDLE;
-        VkDeviceMemory memory = VK_NULL_HANDLE;
-        float* data = nullptr;
-        std::size_t count = 0;
-    };
-    [[nodiscard]] Buffer make_buffer(std::size_t count, float value);
+    [[nodiscard]] VkCommandBuffer make_commands();
+    /// Begins, lets the kernel record itself, ends; with a barrier that orders it after what came before.
+    void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const;
+    /// Hands it to the device as the timeline's next point.
+    std::uint64_t submit(VkCommandBuffer commands);
+    void wait(std::uint64_t point) const;
 
-    /// Set 0 holds the buffers at bindings 0, 1, ...; the push constants follow.
-    void make_kernel(std::span<const std::uint32_t> spirv, std::span<const Buffer> buffers,
-                     std::uint32_t push_bytes);
-    /// Into the one command buffer that run() submits: a dispatch, and a barrier for what follows and the
-    /// host.
-    void record(std::span<const std::byte> push, std::uint32_t groups);
-    /// Submits what was recorded last and waits for it, spinning as Volley does before it sleeps.
-    void run();
-    /// Records into one of many command buffers and submits it; waits for nothing but a free one.
-    void record_and_submit(std::span<const std::byte> push, std::uint32_t groups);
-    void wait();
+    VolkDeviceTable vk{};
+    VkDevice device = VK_NULL_HANDLE;
+    std::uint32_t host_memory = 0;  // the memory type that everything is in
 
 private:
-    explicit RawVulkan(std::shared_ptr<backends::vulkan::Instance> instance)
-        : instance_(std::move(instance)) {}
-    void create(const backends::vulkan::PhysicalDevice& physical);
-    void write(VkCommandBuffer buffer, std::span<const std::byte> push, std::uint32_t groups);
-    void submit(VkCommandBuffer buffer);
-
-    std::shared_ptr<backends::vulkan::Instance> instance_;
-    VolkDeviceTable vk_{};
-    VkDevice device_ = VK_NULL_HANDLE;
+    VkInstance instance_ = VK_NULL_HANDLE;
     VkQueue queue_ = VK_NULL_HANDLE;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkSemaphore timeline_ = VK_NULL_HANDLE;
-    std::uint64_t submitted_ = 0;
-    std::uint32_t memory_type_ = 0;
-    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
-    VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
-    VkDescriptorSet set_ = VK_NULL_HANDLE;
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
-    std::vector<VkCommandBuffer> commands_;  // [0]: run()'s
-    std::vector<Buffer> buffers_;
+    std::uint64_t last_ = 0;
 };
+
+/// lavapipe by hand; null where this machine cannot.
+[[nodiscard]] RawVulkan* raw_vulkan();
+[[nodiscard]] std::string missing_vulkan();
 
 }  // namespace volley::bench
