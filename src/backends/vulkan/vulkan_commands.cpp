@@ -73,6 +73,7 @@ void CommandPool::keep(Command& command, backend::Point point) noexcept {
 
 void CommandPool::abandon(Command& command) noexcept {
     command.staging.reset();
+    command.set.reset();
     command.next = std::exchange(free_, &command);
 }
 

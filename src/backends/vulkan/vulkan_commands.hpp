@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/api/timeline.hpp"
+#include "backends/vulkan/vulkan_bindings.hpp"
 #include "backends/vulkan/vulkan_memory.hpp"
 
 #include <deque>
@@ -14,7 +15,8 @@ namespace volley::backends::vulkan {
 struct Command {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
     backend::Point point = 0;
-    std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed
+    std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed, as
+    std::unique_ptr<BoundSet> set;          //   this is
     Command* next = nullptr;
 };
 

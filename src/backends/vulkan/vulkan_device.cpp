@@ -69,6 +69,11 @@ std::unique_ptr<backend::Memory> VulkanDevice::allocate(std::size_t bytes) {
 }
 
 std::unique_ptr<backend::Program> VulkanDevice::compile(ir::Function fn) {
+    if (fn.foreign) {
+        codegen::spirv::Module module = codegen::spirv::adopt(fn, target_);
+        const ir::Dim3 own = fn.local_size.value_or(ir::Dim3{1, 1, 1});
+        return adopt(std::move(fn), std::move(module), own);
+    }
     const ir::Dim3 local = default_local(fn, {~0u, 1, 1});
     return std::make_unique<VulkanProgram>(std::move(fn), cache_, device_, target_, local);
 }

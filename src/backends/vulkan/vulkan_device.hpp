@@ -26,6 +26,9 @@ public:
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] bool runs(ir::Language language) const noexcept override {
+        return language == ir::Language::SpirV;
+    }
     [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;

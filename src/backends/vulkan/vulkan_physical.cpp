@@ -286,6 +286,8 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
     to.driver_version = first.driverVersion;
     std::copy_n(static_cast<const std::uint8_t*>(first.pipelineCacheUUID), to.cache_uuid.size(),
                 to.cache_uuid.begin());
+    to.storage_alignment = first.limits.minStorageBufferOffsetAlignment;
+    to.storage_range = first.limits.maxStorageBufferRange;
     std::copy_n(static_cast<const std::uint32_t*>(first.limits.maxComputeWorkGroupCount), 3,
                 to.max_groups.begin());
     to.max_allocation = properties.v11.maxMemoryAllocationSize;

@@ -50,6 +50,7 @@ struct PhysicalDevice {
     VkPhysicalDeviceMemoryProperties memory{};
     std::uint64_t max_allocation = 0;  // bytes of one allocation or buffer
     std::array<std::uint32_t, 3> max_groups{};
+    std::uint64_t storage_alignment = 1, storage_range = 0;               // of buffers in descriptor sets
     std::uint32_t min_subgroup = 0, max_subgroup = 0, max_subgroups = 0;  // of a workgroup
     bool full_subgroups = false, required_subgroup = false;               // can be asked for
     bool knows_fma = false;  // target.fused_fma is known; else it is measured when the device is opened

@@ -52,7 +52,7 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
     kernel->variant = {local, true};
     kernel->module = std::move(module);
     kernel->print_bytes = print_bytes(kernel->module);
-    kernel->pipeline = make_pipeline(*kernel);
+    make_pipeline(*kernel);
     last_.store(kernel.get(), std::memory_order_release);
     kernels_.push_back(std::move(kernel));
 }
@@ -72,6 +72,13 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
 
     const std::scoped_lock lock(mutex_);
     if (ready_) {
+        if (wanted.based) {
+            const std::array<std::uint32_t, 3>& most = device_->physical().max_groups;
+            fail(ErrorCode::InvalidLaunch, "the grid has more workgroups than the device runs at once",
+                 cat("kernel '", function_.name, "' on ", device_->name()),
+                 cat("a kernel given as SPIR-V runs at most ", most[0], " x ", most[1], " x ", most[2],
+                     " of them: launch it several times"));
+        }
         if (wanted.local == kernels_[0]->variant.local) return *kernels_[0];
         fail(ErrorCode::InvalidLaunch,
              "a kernel given as SPIR-V has one local size, and another was asked for",
@@ -96,14 +103,14 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
     kernel->print_bytes = print_bytes(kernel->module);
     if (settings().dump.spirv) dump(*kernel);
     kernels_.reserve(kernels_.size() + 1);
-    kernel->pipeline = make_pipeline(*kernel);
+    make_pipeline(*kernel);
     first_.reset();
     kernels_.push_back(std::move(kernel));
     last_.store(kernels_.back().get(), std::memory_order_release);
     return *kernels_.back();
 }
 
-VkPipeline VulkanProgram::make_pipeline(const Kernel& kernel) const {
+void VulkanProgram::make_pipeline(Kernel& kernel) const {
     const PhysicalDevice& physical = device_->physical();
     const spirv::Module& module = kernel.module;
     const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
@@ -124,12 +131,17 @@ VkPipeline VulkanProgram::make_pipeline(const Kernel& kernel) const {
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
     info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;  // grids beyond the driver's limit are cut into pieces
-    info.layout = device_->layout();
+    kernel.layout = device_->layout();
+    if (!module.bindings.empty()) {
+        kernel.bindings = std::make_shared<BindingLayout>(device_, module.bindings);
+        kernel.layout = kernel.bindings->pipeline();
+    }
+    info.layout = kernel.layout;
     info.stage =
         structure<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = shader;
-    info.stage.pName = "main";
+    info.stage.pName = module.entry.c_str();
     auto subgroup = structure<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
     if (module.needs_full_subgroups) {
@@ -158,7 +170,7 @@ VkPipeline VulkanProgram::make_pipeline(const Kernel& kernel) const {
              ready_ ? "check the module with spirv-val"
                     : "simplify the kernel or use another device; VOLLEY_DUMP=spirv shows the module");
     }
-    return pipeline;
+    kernel.pipeline = pipeline;
 }
 
 void VulkanProgram::dump(const Kernel& kernel) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/api/program.hpp"
+#include "backends/vulkan/vulkan_bindings.hpp"
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 #include "codegen/spirv/compiler.hpp"
 
@@ -18,6 +19,8 @@ struct Kernel {
     codegen::spirv::Variant variant;
     codegen::spirv::Module module;
     VkPipeline pipeline = VK_NULL_HANDLE;
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    std::shared_ptr<const BindingLayout> bindings;  // of a module that expects a descriptor set
     std::uint64_t print_bytes = 0;  // what one invocation prints at most, if it prints each line once
 };
 
@@ -44,7 +47,7 @@ public:
 
 private:
     [[nodiscard]] codegen::spirv::Module write_module(const codegen::spirv::Variant& variant) const;
-    [[nodiscard]] VkPipeline make_pipeline(const Kernel& kernel) const;
+    void make_pipeline(Kernel& kernel) const;
     void dump(const Kernel& kernel) const;
 
     std::shared_ptr<LogicalDevice> device_;

@@ -268,11 +268,17 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
         } else {
             pack(kernel, launch, reports_address, {}, push);
         }
+        if (kernel.bindings) {
+            command.set = std::make_unique<BoundSet>(device_, *kernel.bindings, module.bindings, launch);
+            const VkDescriptorSet set = command.set->handle();
+            device_->vk.vkCmdBindDescriptorSets(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout,
+                                                0, 1, &set, 0, nullptr);
+        }
         record(command.buffer, kernel, groups, std::span(push, pushed));
         if (tail != nullptr) {
             pack(*tail, launch, 0, {invocations[0], 0, 0}, push);
             device_->vk.vkCmdBindPipeline(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, tail->pipeline);
-            dispatch(command.buffer, {1, 1, 1}, std::span(push, tail->module.argument_bytes));
+            dispatch(command.buffer, *tail, {1, 1, 1}, std::span(push, tail->module.argument_bytes));
         }
     } catch (...) {
         commands_.abandon(command);
@@ -297,11 +303,12 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     return point;
 }
 
-void VulkanQueue::dispatch(VkCommandBuffer buffer, ir::Dim3 groups, std::span<const std::byte> push) {
+void VulkanQueue::dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
+                           std::span<const std::byte> push) {
     // Whole words, as the interface asks.
     const auto bytes = static_cast<std::uint32_t>((push.size() + 3) / 4 * 4);
     if (bytes != 0) {
-        device_->vk.vkCmdPushConstants(buffer, device_->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
+        device_->vk.vkCmdPushConstants(buffer, kernel.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
                                        push.data());
     }
     device_->vk.vkCmdDispatch(buffer, groups[0], groups[1], groups[2]);
@@ -311,7 +318,7 @@ void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 
                          std::span<const std::byte> push) {
     device_->vk.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
     if (!kernel.variant.based) {
-        dispatch(buffer, groups, push);
+        dispatch(buffer, kernel, groups, push);
         return;
     }
     // Each piece is told where it begins: in its own argument block, or in the push constants.
@@ -323,7 +330,7 @@ void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 
     std::memcpy(block, push.data(), push.size());
     for_each_piece(groups, device_->physical().max_groups, [&](ir::Dim3 base, ir::Dim3 count) {
         if (base_field != fields.end() && !indirect) put(block + base_field->offset, base);
-        dispatch(buffer, count, std::span(block, push.size()));
+        dispatch(buffer, kernel, count, std::span(block, push.size()));
         if (indirect) {
             std::uint64_t address = 0;
             std::memcpy(&address, block, sizeof address);

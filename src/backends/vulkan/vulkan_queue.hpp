@@ -82,7 +82,8 @@ private:
                                 std::span<const std::byte> data);
     /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
     [[nodiscard]] std::uint64_t find_in(Ring& ring, Lock& lock, std::uint64_t bytes);
-    void dispatch(VkCommandBuffer buffer, ir::Dim3 groups, std::span<const std::byte> push);
+    void dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
+                  std::span<const std::byte> push);
     void record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
                 std::span<const std::byte> push);
 

@@ -94,6 +94,12 @@ struct RecordHeader {
     std::uint32_t reserved[2] = {};
 };
 
+/// A buffer in descriptor set 0: only modules that were made elsewhere have any.
+struct Binding {
+    std::uint32_t binding = 0;
+    std::uint32_t parameter = 0;
+};
+
 /// One print of the kernel, as the caller of backend::deliver_print needs it.
 struct PrintSite {
     std::string format;
@@ -107,6 +113,8 @@ struct Module {
     bool indirect = false;  // push constants hold the u64 address of the argument block
     bool reports = false;
     std::vector<PrintSite> prints;
+    std::vector<Binding> bindings;
+    std::string entry = "main";
     std::uint32_t shared_bytes = 0;     // what the module's Workgroup variables take
     bool needs_full_subgroups = false;  // uses subgroups: ask for full ones of the target's size
 };
@@ -114,6 +122,10 @@ struct Module {
 /// `fn` is verified and optimised (passes/pipeline.hpp). Throws DeviceError (Unsupported) naming the device,
 /// the feature and the source line where the target lacks what the kernel needs and nothing can stand in.
 [[nodiscard]] Module compile(const ir::Function& fn, const Variant& variant, const Target& target);
+
+/// The module of a function that is foreign in SPIR-V, as it is, with its interface. Throws CompileError
+/// where it cannot be used, and DeviceError (Unsupported) where it needs what the target lacks.
+[[nodiscard]] Module adopt(const ir::Function& fn, const Target& target);
 
 /// A readable listing of a module, one instruction a line: for VOLLEY_DUMP=spirv.
 [[nodiscard]] std::string disassemble(const std::vector<std::uint32_t>& words);

@@ -43,6 +43,7 @@ public:
         found.local = local_size();
         for (const Variable& variable : variables_) add(found, variable);
         std::sort(found.bindings.begin(), found.bindings.end());
+        found.capabilities = std::move(capabilities_);
         return found;
     }
 
@@ -74,6 +75,10 @@ private:
             if (w.size() < n) broken();
         };
         switch (op) {
+            case spv::OpCapability:
+                need(1);
+                capabilities_.push_back(w[0]);
+                break;
             case spv::OpEntryPoint:
                 need(3);
                 if (w[0] == spv::ExecutionModelGLCompute && text(w.subspan(2)) == entry_) entry_id_ = w[1];
@@ -283,6 +288,7 @@ private:
     std::string_view kernel_;
     std::uint32_t entry_id_ = 0;
     std::uint32_t size_constant_ = 0;
+    std::vector<std::uint32_t> capabilities_;
     std::vector<Variable> variables_;
     std::unordered_map<std::uint32_t, Type> types_;
     std::unordered_map<std::uint32_t, std::uint32_t> constants_;

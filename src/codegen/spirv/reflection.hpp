@@ -25,6 +25,7 @@ struct Reflection {
     std::vector<std::uint32_t> bindings;  // of storage buffers in descriptor set 0, ascending
     std::vector<PushMember> push;         // in the order of the block's members
     std::uint32_t push_bytes = 0;
+    std::vector<std::uint32_t> capabilities;  // spv::Capability
 };
 
 /// Throws CompileError naming `kernel`: no SPIR-V, no compute entry point of that name, a workgroup size that
