@@ -225,6 +225,7 @@ void fill_target(const Properties& properties, PhysicalDevice& to) {
     // lavapipe ends an invocation's loops silently after 65,535 iterations in all.
     if (to.driver == VK_DRIVER_ID_MESA_LLVMPIPE) {
         target.max_iterations = 65'535;
+        target.max_nesting = 80;
         // It loads lane by lane, so wide words pay.
         target.coarsening = {8, 8};
     } else if (to.driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {

@@ -1,14 +1,18 @@
-// From a function to a module: functions become arithmetic, then the emitter writes.
+// From a function to a module: functions become arithmetic, what is nested too deeply is laid flat, then the
+// emitter writes.
 #include "codegen/spirv/compiler.hpp"
 
 #include "codegen/spirv/kernel_emitter.hpp"
 #include "passes/expand_math.hpp"
+#include "passes/lower_nesting.hpp"
 
 #include <algorithm>
 
 namespace volley::codegen::spirv {
-
 namespace {
+
+// What the emitter and drivers put around and inside of a kernel's own conditions.
+constexpr std::uint32_t spare_nesting = 8;
 
 /// The module finds its blocks where the caller has the buffers.
 Module compile_coarse(const ir::Function& fn, Variant variant, const Target& target) {
@@ -35,12 +39,15 @@ Module compile(const ir::Function& fn, const Variant& variant, const Target& tar
     math.i64 = target.i64;
     math.fused_fma = target.fused_fma;
     math.keeps_subnormals = target.keeps_subnormals_f32;
-    const auto expands = [&](const ir::Node& node) { return passes::expands(node, math); };
-    if (std::none_of(fn.nodes.begin(), fn.nodes.end(), expands))
-        return KernelEmitter(fn, variant, target).emit();
-    ir::Function expanded = fn;
-    passes::expand_math(expanded, math);
-    return KernelEmitter(expanded, variant, target).emit();
+    const bool functions = std::any_of(fn.nodes.begin(), fn.nodes.end(),
+                                       [&](const ir::Node& node) { return passes::expands(node, math); });
+    const std::uint32_t deepest = target.max_nesting > spare_nesting ? target.max_nesting - spare_nesting : 1;
+    const bool deep = target.max_nesting != 0 && passes::nesting(fn) > deepest;
+    if (!functions && !deep) return KernelEmitter(fn, variant, target).emit();
+    ir::Function lowered = fn;
+    if (functions) passes::expand_math(lowered, math);
+    if (target.max_nesting != 0) passes::lower_nesting(lowered, deepest);
+    return KernelEmitter(lowered, variant, target).emit();
 }
 
 }  // namespace volley::codegen::spirv

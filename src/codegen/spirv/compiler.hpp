@@ -47,6 +47,8 @@ struct Target {
     /// How stream-like kernels are given several elements an invocation, where that is faster (factor 1:
     /// not).
     passes::Coarsening coarsening;
+    /// Conditions inside of conditions that the driver keeps apart (0: any number); it ignores deeper ones.
+    std::uint32_t max_nesting = 0;
     friend bool operator==(const Target&, const Target&) = default;
 };
 
