@@ -66,7 +66,7 @@ bool available() noexcept {
     }
 }
 
-std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view source) {
+std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view source, bool optimise) {
     if (plugin().compile == nullptr) {
         fail(ErrorCode::Unsupported, cat("there is no GLSL compiler: ", plugin().why),
              cat("kernel '", kernel, "'"),
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view sou
     Sink sink;
     const std::string name(kernel);
     const int failed = plugin().compile(
-        name.c_str(), source.data(), source.size(), &sink,
+        name.c_str(), source.data(), source.size(), optimise ? 1 : 0, &sink,
         [](void* to, const std::uint32_t* words, std::size_t count) {
             static_cast<Sink*>(to)->words.assign(words, words + count);
         },

@@ -11,8 +11,10 @@ namespace volley::codegen::glsl {
 /// Whether this build came with the GLSL compiler, and it can be opened.
 [[nodiscard]] bool available() noexcept;
 
-/// Compiles a compute shader for Vulkan 1.2. Throws CompileError with the compiler's log, or DeviceError
+/// Compiles a compute shader for Vulkan 1.2. Drivers optimise for themselves; doing it here as well takes
+/// four times as long. Throws CompileError with the compiler's log, or DeviceError
 /// (Unsupported) where there is no compiler. Thread-safe.
-[[nodiscard]] std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view source);
+[[nodiscard]] std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view source,
+                                                 bool optimise = false);
 
 }  // namespace volley::codegen::glsl

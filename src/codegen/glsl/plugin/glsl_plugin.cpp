@@ -5,7 +5,7 @@
 #include <shaderc/shaderc.h>
 
 extern "C" __attribute__((visibility("default"))) int volley_glsl_compile(
-    const char* name, const char* source, std::size_t size, void* to,
+    const char* name, const char* source, std::size_t size, int optimise, void* to,
     void (*words)(void* to, const std::uint32_t* words, std::size_t count),
     void (*log)(void* to, const char* text)) {
     static const shaderc_compiler_t compiler = shaderc_compiler_initialize();
@@ -16,7 +16,8 @@ extern "C" __attribute__((visibility("default"))) int volley_glsl_compile(
     }
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
                                            shaderc_env_version_vulkan_1_2);
-    shaderc_compile_options_set_optimization_level(options, shaderc_optimization_level_performance);
+    shaderc_compile_options_set_optimization_level(
+        options, optimise != 0 ? shaderc_optimization_level_performance : shaderc_optimization_level_zero);
     const shaderc_compilation_result_t result =
         shaderc_compile_into_spv(compiler, source, size, shaderc_compute_shader, name, "main", options);
     shaderc_compile_options_release(options);
