@@ -2,7 +2,9 @@
 // reading gives every replica. Software Vulkan counts when it is named: vulkan:* is every Vulkan device here.
 #include <volley/volley.hpp>
 
+#include <cmath>
 #include <iostream>
+#include <string>
 #include <vector>
 
 using namespace volley;
