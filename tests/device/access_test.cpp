@@ -90,10 +90,10 @@ void check_patterns() {
 }
 
 VOLLEY_DEVICE_TEST(Access, LoadsInEveryPatternOfScalars) {
-    each_type<bool, i8, u16, i32, u64, f16, f32, f64>([]<class T>() { check_patterns<T>(); });
+    every_type<bool, i8, u16, i32, u64, f16, f32, f64>([]<class T>() { check_patterns<T>(); });
 }
 VOLLEY_DEVICE_TEST(Access, LoadsInEveryPatternOfComposites) {
-    each_type<vec2, vec3, vec4, u8vec3, dvec2, c64, mat2x3>([]<class T>() { check_patterns<T>(); });
+    every_type<vec2, vec3, vec4, u8vec3, dvec2, c64, mat2x3>([]<class T>() { check_patterns<T>(); });
 }
 
 template <class T>
@@ -137,10 +137,10 @@ void check_stores() {
 }
 
 VOLLEY_DEVICE_TEST(Access, StoresInEveryPatternOfScalars) {
-    each_type<bool, u8, i16, f16, u32, f64>([]<class T>() { check_stores<T>(); });
+    every_type<bool, u8, i16, f16, u32, f64>([]<class T>() { check_stores<T>(); });
 }
 VOLLEY_DEVICE_TEST(Access, StoresInEveryPatternOfComposites) {
-    each_type<vec2, vec3, vec4, u8vec3, c128, mat3>([]<class T>() { check_stores<T>(); });
+    every_type<vec2, vec3, vec4, u8vec3, c128, mat3>([]<class T>() { check_stores<T>(); });
 }
 
 template <class I>

@@ -47,12 +47,7 @@ void check_buffer_atomics() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, AddSubMinMaxOnBuffers) {
-    check_buffer_atomics<u32>();
-    check_buffer_atomics<i32>();
-    check_buffer_atomics<u64>();
-    check_buffer_atomics<i64>();
-    check_buffer_atomics<float>();
-    check_buffer_atomics<double>();
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_buffer_atomics<T>(); });
 }
 
 template <class T>
@@ -67,10 +62,7 @@ void check_signed_min() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, MinAndMaxOfSignedNumbersOrderBySign) {
-    check_signed_min<i32>();
-    check_signed_min<i64>();
-    check_signed_min<float>();
-    check_signed_min<double>();
+    each_atomic_type<i32, i64, f32, f64>([]<class T>() { check_signed_min<T>(); });
 }
 
 template <class T>
@@ -98,10 +90,7 @@ void check_bit_atomics() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, BitOperations) {
-    check_bit_atomics<u32>();
-    check_bit_atomics<i32>();
-    check_bit_atomics<u64>();
-    check_bit_atomics<i64>();
+    each_type<u32, i32, u64, i64>([]<class T>() { check_bit_atomics<T>(); });
 }
 
 VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
@@ -131,12 +120,7 @@ void check_exchange() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, ExchangeLosesNothing) {
-    check_exchange<u32>();
-    check_exchange<i32>();
-    check_exchange<u64>();
-    check_exchange<i64>();
-    check_exchange<float>();
-    check_exchange<double>();
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_exchange<T>(); });
 }
 
 template <class T>
@@ -157,12 +141,7 @@ void check_compare_exchange() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, CompareExchangeLoopsEnd) {
-    check_compare_exchange<u32>();
-    check_compare_exchange<i32>();
-    check_compare_exchange<u64>();
-    check_compare_exchange<i64>();
-    check_compare_exchange<float>();
-    check_compare_exchange<double>();
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_compare_exchange<T>(); });
 }
 
 VOLLEY_DEVICE_TEST(Atomic, CompareExchangeStoresOnlyWhatMatches) {
@@ -212,12 +191,7 @@ void check_shared_atomics() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, ActOnSharedMemory) {
-    check_shared_atomics<u32>();
-    check_shared_atomics<i32>();
-    check_shared_atomics<u64>();
-    check_shared_atomics<i64>();
-    check_shared_atomics<float>();
-    check_shared_atomics<double>();
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_shared_atomics<T>(); });
 }
 
 VOLLEY_DEVICE_TEST(Atomic, AHistogramCountsEverything) {
@@ -252,12 +226,7 @@ void check_old_values() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, GiveTheValueFromBefore) {
-    check_old_values<u32>();
-    check_old_values<i32>();
-    check_old_values<u64>();
-    check_old_values<i64>();
-    check_old_values<float>();
-    check_old_values<double>();
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_old_values<T>(); });
     Buffer<u32> data = as_buffer({0xffu});
     Buffer<u32> old(4);
     kernel("bits", [](Buff<u32> d, Buff<u32> o) {
@@ -270,19 +239,24 @@ VOLLEY_DEVICE_TEST(Atomic, GiveTheValueFromBefore) {
 }
 
 // Integers that overflow wrap, and extremes are ordered by the type's sign.
-VOLLEY_DEVICE_TEST(Atomic, IntegersWrap) {
-    constexpr i64 low = std::numeric_limits<i64>::min();
-    Buffer<i64> data = as_buffer({low, i64{-1}, low});
-    Buffer<u32> words = as_buffer({0u, 5u});
-    kernel("wrap", [](Buff<i64> d, Buff<u32> w) {
-        d.atomic(0u).sub(1);
+template <class T>
+void check_wrapping() {
+    using Limits = std::numeric_limits<T>;
+    static constexpr T low = Limits::min();
+    static constexpr T high = Limits::max();
+    Buffer<T> data = as_buffer({low, static_cast<T>(high - 1), low, high});
+    kernel("wrap", [](Buff<T> d) {
+        d.atomic(0u).sub(T(1));
         d.atomic(1u).max(low);
-        d.atomic(2u).min(1);
-        w.atomic(0u).sub(1u);
-        w.atomic(1u).max(0x80000000u);
-    }).over(1)(data, words);
-    EXPECT_EQ(data.read(0), (std::vector<i64>{std::numeric_limits<i64>::max(), -1, low}));
-    EXPECT_EQ(words.read(0), (std::vector<u32>{~0u, 0x80000000u}));
+        d.atomic(2u).min(T(1));
+        d.atomic(3u).add(T(1));
+    }).over(1)(data);
+    EXPECT_EQ(data.read(0), (std::vector<T>{high, static_cast<T>(high - 1), low, low}))
+        << dtype_of<T>().name();
+}
+
+VOLLEY_DEVICE_TEST(Atomic, IntegersWrap) {
+    each_atomic_type<u32, i32, u64, i64>([]<class T>() { check_wrapping<T>(); });
 }
 
 VOLLEY_DEVICE_TEST(Atomic, CompareExchangeOfFloatsComparesBits) {
@@ -352,10 +326,7 @@ void check_shared_tickets() {
 }
 
 VOLLEY_DEVICE_TEST(Atomic, SharedTicketsAreAPermutation) {
-    check_shared_tickets<u32>();
-    check_shared_tickets<i64>();
-    check_shared_tickets<float>();
-    check_shared_tickets<double>();
+    each_atomic_type<u32, i64, f32, f64>([]<class T>() { check_shared_tickets<T>(); });
 }
 
 }  // namespace

@@ -141,6 +141,47 @@ VOLLEY_DEVICE_TEST(BadInput, SharedMemoryBeyondTheLimitIsRefused) {
     EXPECT_EQ(data.read(0)[3], 60u);
 }
 
+/// The same for what the device lacks: the message names the device, the feature and the line.
+template <class F>
+void expect_lacking(const DeviceInfo& device, std::string_view feature, int line, F&& f) {
+    const auto again = [&] {
+        const std::string text = testing::error_of(ErrorCode::Unsupported, f);
+        for (const std::string_view part : {std::string_view(device.name), feature}) {
+            EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+        }
+        f();
+    };
+    expect_refused(ErrorCode::Unsupported, "bad_input_test.cpp:" + std::to_string(line), again);
+}
+
+VOLLEY_DEVICE_TEST(BadInput, DoublesAreRefusedByADeviceThatHasNone) {
+    if (supports<f64>()) GTEST_SKIP() << device_name() << " has f64: nothing to refuse";
+    Buffer<float> in(10);
+    Buffer<double> out(10);
+    in.fill(1.0f);
+    out.fill(0.5);
+    const int converts = __LINE__ + 1;
+    const auto convert = [](Buff<const float> x, Buff<double> y) { y[global_id().x] = cast<f64>(x[0]); };
+    expect_lacking(device(), "f64", converts, [&] { kernel("convert", convert)(in, out); });
+    const int multiplies = __LINE__ + 1;
+    const auto scale = [](Buff<double> y) { y[global_id().x] *= 2.0; };
+    expect_lacking(device(), "f64", multiplies, [&] { kernel("scale", scale)(out); });
+    EXPECT_EQ(out.read(0), std::vector<double>(10, 0.5));
+}
+
+VOLLEY_DEVICE_TEST(BadInput, LongAtomicsAreRefusedByADeviceThatHasNone) {
+    if (device().int64_atomics) GTEST_SKIP() << device_name() << " has 64-bit atomics: nothing to refuse";
+    Buffer<u64> counter(1);
+    counter.fill(7);
+    const int adds = __LINE__ + 1;
+    const auto add = [](Buff<u64> c) { c.atomic(0u).add(u64{1}); };
+    expect_lacking(device(), "64-bit atomics", adds, [&] { kernel("add", add).over(100)(counter); });
+    const int swaps = __LINE__ + 1;
+    const auto swap = [](Buff<u64> c) { c.atomic(0u).exchange(u64{1}); };
+    expect_lacking(device(), "64-bit atomics", swaps, [&] { kernel("swap", swap).over(100)(counter); });
+    EXPECT_EQ(counter.read(0), std::vector<u64>(1, 7));
+}
+
 VOLLEY_DEVICE_TEST(BadInput, ABodyThatThrowsIsATraceErrorWithTheCauseInside) {
     Buffer<u32> data(10);
     data.fill(3);

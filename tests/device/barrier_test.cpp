@@ -81,7 +81,8 @@ struct Odd {
 };
 VOLLEY_STRUCT(Odd, a, b, c, d)
 
-VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
+template <class Wide>
+void check_what_is_kept() {
     for (const u32 local : {9u, 64u}) {
         const u32 n = local * 2;
         Buffer<u32> out(n);
@@ -91,7 +92,7 @@ VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
                    const auto flag = i % 3u == 1u;
                    const auto byte = cast<u8>(i * 7u);
                    const auto small = cast<half>(i % 100u);
-                   const auto wide = cast<double>(i) * 0.5;
+                   const auto wide = cast<Wide>(i) * 0.5;
                    const auto vector = make_vec(cast<i16>(i), cast<i16>(3), cast<i16>(i + 1u));
                    const auto number = make_complex(cast<float>(i), 2.0f);
                    Var<bool> variable_flag = !flag;
@@ -113,8 +114,7 @@ VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
                    barrier();
                    Var<bool> right =
                        flag == (i % 3u == 1u) && byte == cast<u8>(i * 7u) && cast<u32>(small) == i % 100u;
-                   right =
-                       right && wide == cast<double>(i) * 0.5 && vector.z - vector.x == 1 && vector.y == 3;
+                   right = right && wide == cast<Wide>(i) * 0.5 && vector.z - vector.x == 1 && vector.y == 3;
                    right = right && real(number) == cast<float>(i) && imag(number) == 2.0f &&
                            variable_flag == !flag;
                    right = right && long_variable == cast<i64>(i) - 998 && matrix[1].x == cast<float>(i) &&
@@ -134,6 +134,10 @@ VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
         for (u32 i = 0; i < n; ++i) want.push_back(1 + 2 * i);
         expect_same(out.read(0), want);
     }
+}
+
+VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
+    widest_float([]<class Wide>() { check_what_is_kept<Wide>(); });
 }
 
 VOLLEY_DEVICE_TEST(Barrier, StandsInConditionsThatAreUniform) {

@@ -144,15 +144,16 @@ VOLLEY_DEVICE_TEST(Branch, LongElifChainsTakeTheFirstThatIsTrue) {
 }
 
 // Both sides store to memory, to variables of several types and into arrays; only the taken side may show.
-VOLLEY_DEVICE_TEST(Branch, OnlyTheTakenSideHasEffects) {
+template <class Wide>
+void check_effects() {
     constexpr u32 n = 70;
     Buffer<u8> bytes(n);
-    Buffer<double> doubles(n);
+    Buffer<Wide> wides(n);
     Buffer<vec3> vectors(n);
     bytes.fill(200);
-    doubles.fill(-1);
+    wides.fill(-1);
     vectors.fill(vec3(9));
-    kernel("effects", [](Buff<u8> b, Buff<double> d, Buff<vec3> v) {
+    kernel("effects", [](Buff<u8> b, Buff<Wide> d, Buff<vec3> v) {
         const auto i = global_id().x;
         Var<bool> odd = i % 2u == 1u;
         Array<i16, 4> a;
@@ -170,11 +171,11 @@ VOLLEY_DEVICE_TEST(Branch, OnlyTheTakenSideHasEffects) {
             v[i] = vec3(1, 1, 1);
         }
         $if (odd) {
-            d[i] = cast<double>(a[i % 4u]) + cast<double>(h);
+            d[i] = cast<Wide>(a[i % 4u]) + cast<Wide>(h);
         }
-    })(bytes, doubles, vectors);
+    })(bytes, wides, vectors);
     const auto b = bytes.read(0);
-    const auto d = doubles.read(0);
+    const auto d = wides.read(0);
     const auto v = vectors.read(0);
     for (u32 i = 0; i < n; ++i) {
         const bool odd = i % 2 == 1;
@@ -182,6 +183,10 @@ VOLLEY_DEVICE_TEST(Branch, OnlyTheTakenSideHasEffects) {
         EXPECT_EQ(d[i], !odd ? 3.5 : i % 3 == 0 ? 6.0 : -1.0) << i;
         EXPECT_TRUE(v[i] == (odd ? vec3(9, 2, 9) : vec3(1))) << i << ": " << testing::show(v[i]);
     }
+}
+
+VOLLEY_DEVICE_TEST(Branch, OnlyTheTakenSideHasEffects) {
+    widest_float([]<class Wide>() { check_effects<Wide>(); });
 }
 
 VOLLEY_DEVICE_TEST(Branch, LogicalOperatorsJoinConditions) {

@@ -167,23 +167,30 @@ VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndConstantsOfTheHost) {
 }
 
 // Of one value for all lanes, and spread by a neighbour's index: interleaved loads and stores.
-VOLLEY_DEVICE_TEST(Complex, MovesThroughBuffersInAnyOrder) {
-    const auto a = numbers<double>(203, 105);
-    Buffer<c128> in = as_buffer(a);
-    Buffer<c128> out(a.size());
-    kernel("reverse", [](Buff<const c128> x, Buff<c128> y, Const<c128> factor) {
+template <class F>
+void check_moves() {
+    using Z = std::complex<F>;
+    const Z shift(F(0.5f), F(-0.25f));
+    const auto a = numbers<F>(203, 105);
+    Buffer<Z> in = as_buffer(a);
+    Buffer<Z> out(a.size());
+    kernel("reverse", [](Buff<const Z> x, Buff<Z> y, Const<Z> factor) {
         const auto i = global_id().x;
         const auto n = x.size();
         y[i] = conj(x[n - 1u - i]) + factor;
         $if (i % 5u == 2u) {
             y[i] = factor;
         }
-    })(in, out, c128(0.5, -0.25));
-    std::vector<c128> want;
+    })(in, out, shift);
+    std::vector<Z> want;
     for (std::size_t i = 0; i < a.size(); ++i) {
-        want.push_back(i % 5 == 2 ? c128(0.5, -0.25) : std::conj(a[a.size() - 1 - i]) + c128(0.5, -0.25));
+        want.push_back(i % 5 == 2 ? shift : std::conj(a[a.size() - 1 - i]) + shift);
     }
     testing::expect_same(out.read(0), want);
+}
+
+VOLLEY_DEVICE_TEST(Complex, MovesThroughBuffersInAnyOrder) {
+    each_type<f32, f64>([]<class F>() { check_moves<F>(); });
 }
 
 }  // namespace

@@ -199,13 +199,15 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, ShufflesReadActiveLanes) {
 }
 
 // Bool, mul of vectors, and the identities of empty prefixes, in the types that the other tests leave out.
-VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
+template <class Wide>
+void check_other_folds(u32 lanes) {
+    using Pair = vec<Wide, 2>;
     constexpr u32 n = 40;
     Buffer<u32> flags(n);
-    Buffer<dvec2> products(n);
+    Buffer<Pair> products(n);
     Buffer<i16vec3> lowest(n);
     kernel("folds",
-           [](Buff<u32> f, Buff<dvec2> p, Buff<i16vec3> m) {
+           [](Buff<u32> f, Buff<Pair> p, Buff<i16vec3> m) {
                const auto i = global_id().x;
                const auto c = i % 7u < 5u;
                Var<u32> bits = 0u;
@@ -215,14 +217,14 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
                           16u * cast<u32>(subgroup_exclusive_and(c)) +
                           32u * cast<u32>(subgroup_exclusive_or(c)) +
                           64u * cast<u32>(subgroup_inclusive_xor(c));
-                   p[i] = subgroup_exclusive_mul(make_vec(cast<double>(i % 3u + 1u), -1.0));
+                   p[i] = subgroup_exclusive_mul(make_vec(cast<Wide>(i % 3u + 1u), Wide(-1)));
                }
                f[i] = bits;
                m[i] = subgroup_exclusive_max(cast<i16vec3>(make_vec(cast<i32>(i), -cast<i32>(i), 5)));
            })
         .over(n)
         .local(n)(flags, products, lowest);
-    const Subgroups groups(n, n, lanes());
+    const Subgroups groups(n, n, lanes);
     const auto f = flags.read(0);
     const auto p = products.read(0);
     const auto m = lowest.read(0);
@@ -230,7 +232,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
         if (i % 8 != 3) {
             bool all = true, any = false, odd = false, all_to = true, all_before = true, any_before = false,
                  odd_to = false;
-            dvec2 product(1);
+            Pair product(1);
             for (const u32 k : groups.active(i, [](u32 k) { return k % 8 != 3; })) {
                 const bool c = k % 7 < 5;
                 all = all && c;
@@ -243,7 +245,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
                 if (k < i) {
                     all_before = all_before && c;
                     any_before = any_before || c;
-                    product *= dvec2(k % 3 + 1, -1);
+                    product *= Pair(Wide(k % 3 + 1), Wide(-1));
                 }
             }
             const u32 want = (all ? 1u : 0u) + (any ? 2u : 0u) + (odd ? 4u : 0u) + (all_to ? 8u : 0u) +
@@ -257,6 +259,10 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
                        : i16vec3(static_cast<i16>(i - 1), static_cast<i16>(-static_cast<int>(first)), 5);
         EXPECT_TRUE(m[i] == want) << i << ": " << testing::show(m[i]);
     }
+}
+
+VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
+    widest_float([this]<class Wide>() { check_other_folds<Wide>(lanes()); });
 }
 
 // A reduction of a workgroup by subgroups, then through shared memory: what they are used for.

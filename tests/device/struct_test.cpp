@@ -4,7 +4,9 @@
 
 #include <volley/volley.hpp>
 
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 namespace volley::testing {
 
@@ -56,7 +58,9 @@ VOLLEY_STRUCT(Partial, seen, also)
 
 namespace {
 
-VOLLEY_DEVICE_TEST(Struct, MembersHaveTheHostsOffsets) {
+// The sum of all members; a device without f64 moves that member by its bits alone.
+template <class Wide>
+void check_members() {
     constexpr u32 n = 37;
     std::vector<Odd> values(n);
     for (u32 i = 0; i < n; ++i) {
@@ -70,22 +74,28 @@ VOLLEY_DEVICE_TEST(Struct, MembersHaveTheHostsOffsets) {
                      half(f)};
     }
     Buffer<Odd> data = as_buffer(values);
-    Buffer<double> sums(n);
-    kernel("members", [](Buff<Odd> d, Buff<double> s) {
+    Buffer<Wide> sums(n);
+    Buffer<u64> bits(n);
+    kernel("members", [](Buff<Odd> d, Buff<Wide> s, Buff<u64> b) {
         const auto i = global_id().x;
         const auto o = d[i];
-        s[i] = cast<double>(o.a) + o.b + cast<double>(o.c) + cast<double>(o.d.x + o.d.y + o.d.z) +
-               cast<double>(o.e) + cast<double>(o.f >> 40u) + cast<double>(o.g);
+        s[i] = cast<Wide>(o.a) + cast<Wide>(o.c) + cast<Wide>(o.d.x + o.d.y + o.d.z) + cast<Wide>(o.e) +
+               cast<Wide>(o.f >> 40u) + cast<Wide>(o.g);
+        if constexpr (std::is_same_v<Wide, f64>) s[i] += o.b;
+        b[i] = bit_cast<u64>(o.b);
         d[i].d.y = -1.0f;
         d[i].e = !o.e;
         d[i].c += 1;
         d[i].g = o.g * half(2.0f);
-    }).over(n)(data, sums);
+    }).over(n)(data, sums, bits);
     const auto actual = data.read(0);
     const auto s = sums.read(0);
+    const auto b = bits.read(0);
     for (u32 i = 0; i < n; ++i) {
         const double f = i;
-        EXPECT_EQ(s[i], -f + f * 1.5 + f * 100 + 3 * f + 3 + (i % 2 == 0 ? 1 : 0) + f + f) << i;
+        const double f64_member = std::is_same_v<Wide, f64> ? values[i].b : 0;
+        EXPECT_EQ(s[i], -f + f64_member + f * 100 + 3 * f + 3 + (i % 2 == 0 ? 1 : 0) + f + f) << i;
+        EXPECT_EQ(b[i], std::bit_cast<u64>(values[i].b)) << i;
         EXPECT_EQ(actual[i].a, values[i].a);
         EXPECT_EQ(actual[i].b, values[i].b);
         EXPECT_EQ(actual[i].c, values[i].c + 1);
@@ -94,6 +104,10 @@ VOLLEY_DEVICE_TEST(Struct, MembersHaveTheHostsOffsets) {
         EXPECT_EQ(actual[i].f, values[i].f);
         EXPECT_EQ(float(actual[i].g), 2 * float(values[i].g));
     }
+}
+
+VOLLEY_DEVICE_TEST(Struct, MembersHaveTheHostsOffsets) {
+    widest_float([]<class Wide>() { check_members<Wide>(); });
 }
 
 VOLLEY_DEVICE_TEST(Struct, NestedStructsArraysAndMatrices) {

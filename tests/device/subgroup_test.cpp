@@ -110,9 +110,7 @@ std::vector<Fold<T>> integer_folds() {
 
 // Small whole numbers: float sums are exact in any order.
 VOLLEY_DEVICE_TEST(Subgroup, FoldsAndScansOfFloats) {
-    check_folds(arithmetic_folds<float>());
-    check_folds(arithmetic_folds<double>());
-    check_folds(arithmetic_folds<half>());
+    each_type<f32, f64, f16>([]<class T>() { check_folds(arithmetic_folds<T>()); });
 }
 VOLLEY_DEVICE_TEST(Subgroup, FoldsAndScansOf32BitIntegers) {
     check_folds(integer_folds<i32>());
@@ -149,16 +147,17 @@ VOLLEY_DEVICE_TEST(Subgroup, FoldsOfVectorsAndComplexNumbers) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Subgroup, ShufflesMoveValuesBetweenLanes) {
+template <class Wide>
+void check_shuffles() {
     Buffer<u32> rotated(local), neighbour(local), second(local);
-    Buffer<vec<double, 2>> pairs(local);
-    kernel("shuffles", [](Buff<u32> r, Buff<u32> n, Buff<u32> s, Buff<vec<double, 2>> p) {
+    Buffer<vec<Wide, 2>> pairs(local);
+    kernel("shuffles", [](Buff<u32> r, Buff<u32> n, Buff<u32> s, Buff<vec<Wide, 2>> p) {
         const auto i = global_id().x;
         const auto size = subgroup_size();
         r[i] = subgroup_shuffle(i * 10, (subgroup_lane() + 1) % size);
         n[i] = subgroup_shuffle_xor(i * 10, select(size > 1, 1u, 0u));
         s[i] = subgroup_broadcast(i * 10, size / 2);
-        const auto d = cast<double>(i);
+        const auto d = cast<Wide>(i);
         p[i] = subgroup_shuffle(make_vec(d, -d), size - 1 - subgroup_lane());
     }).local(local)(rotated, neighbour, second, pairs);
     const auto r = rotated.read(0), n = neighbour.read(0), s = second.read(0);
@@ -169,9 +168,13 @@ VOLLEY_DEVICE_TEST(Subgroup, ShufflesMoveValuesBetweenLanes) {
         ASSERT_EQ(r[i], (begin + (lane + 1) % width()) * 10) << i;
         ASSERT_EQ(n[i], (begin + (width() > 1 ? lane ^ 1 : lane)) * 10) << i;
         ASSERT_EQ(s[i], (begin + width() / 2) * 10) << i;
-        const double other = begin + width() - 1 - lane;
-        ASSERT_EQ(p[i], (vec<double, 2>(other, -other))) << i;
+        const auto other = static_cast<Wide>(begin + width() - 1 - lane);
+        ASSERT_EQ(p[i], (vec<Wide, 2>(other, -other))) << i;
     }
+}
+
+VOLLEY_DEVICE_TEST(Subgroup, ShufflesMoveValuesBetweenLanes) {
+    widest_float([]<class Wide>() { check_shuffles<Wide>(); });
 }
 
 VOLLEY_DEVICE_TEST(Subgroup, VotesBallotsAndElections) {

@@ -4,6 +4,7 @@
 
 #include "support/ulp.hpp"
 
+#include <volley/lang/type_of.hpp>
 #include <volley/mat.hpp>
 #include <volley/types.hpp>
 #include <volley/vec.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <sstream>
@@ -128,6 +130,39 @@ template <class T>
         };
         return canonical(a) == canonical(b);
     }
+}
+
+/// The value with zeros, of the same sign, for f32 components that are subnormal.
+template <class T>
+[[nodiscard]] T flushed(T value) {
+    if constexpr (std::is_same_v<lang::scalar_t<T>, float>) {
+        std::array<float, sizeof(T) / sizeof(float)> parts;
+        std::memcpy(parts.data(), &value, sizeof value);
+        for (float& part : parts) {
+            if (std::fpclassify(part) == FP_SUBNORMAL) part = std::copysign(0.0f, part);
+        }
+        std::memcpy(static_cast<void*>(&value), parts.data(), sizeof value);
+    }
+    return value;
+}
+
+/// `want` with the components of `got` where both are below the smallest normal f32 and one is not zero. The
+/// wanted value of a scalar may be of a wider type.
+template <class R, class W>
+[[nodiscard]] W settled(const R& got, W want) {
+    constexpr double normal = std::numeric_limits<float>::min();
+    if constexpr (std::is_same_v<R, float>) {
+        const bool tiny = std::fabs(got) < normal && std::fabs(want) < normal;
+        return tiny && (got != 0 || want != 0) ? W(got) : want;
+    } else if constexpr (std::is_same_v<lang::scalar_t<R>, float>) {
+        static_assert(std::is_same_v<R, W>);
+        std::array<float, sizeof(R) / sizeof(float)> has, parts;
+        std::memcpy(has.data(), &got, sizeof got);
+        std::memcpy(parts.data(), &want, sizeof want);
+        for (std::size_t k = 0; k < parts.size(); ++k) parts[k] = settled(has[k], parts[k]);
+        std::memcpy(static_cast<void*>(&want), parts.data(), sizeof want);
+    }
+    return want;
 }
 
 /// Fails with the first few elements for which fits(got, want, i) is false. `describe(i)` says what went in.

@@ -57,10 +57,34 @@ public:
             return true;
     }
 
+    /// Whether it has all atomics of T; bit operations it has where it has T.
+    template <class T>
+    [[nodiscard]] bool supports_atomics() const {
+        return supports<T>() && (sizeof(T) < 8 || device_.int64_atomics);
+    }
+    /// "vulkan:0 (its name)", for the reason of a skip.
+    [[nodiscard]] std::string device_name() const { return device_.id() + " (" + device_.name + ")"; }
+
     /// Calls f.template operator()<T>() for each of the types that the device has.
     template <class... T, class F>
     void each_type(F&& f) const {
-        (one_type<T>(f), ...);
+        (one_type<T>(f, supports<T>()), ...);
+    }
+    /// For all the types: every device loads and stores them, those too with which it cannot compute.
+    template <class... T, class F>
+    void every_type(F&& f) const {
+        (one_type<T>(f, true), ...);
+    }
+    /// For the types that have atomics.
+    template <class... T, class F>
+    void each_atomic_type(F&& f) const {
+        (one_type<T>(f, supports_atomics<T>()), ...);
+    }
+    /// Calls f with f64, or on a device that has none with f32: for kernels that mix many types.
+    template <class F>
+    void widest_float(F&& f) const {
+        one_type<f64>(f, supports<f64>());
+        one_type<f32>(f, !supports<f64>());
     }
 
 protected:
@@ -69,8 +93,8 @@ protected:
 
 private:
     template <class T, class F>
-    void one_type(F& f) const {
-        if (!supports<T>()) return;
+    void one_type(F& f, bool wanted) const {
+        if (!wanted) return;
         const ::testing::ScopedTrace trace(__FILE__, __LINE__, dtype_of<T>().name());
         f.template operator()<T>();
     }

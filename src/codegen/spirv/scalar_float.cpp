@@ -450,8 +450,11 @@ Id ScalarCode::fused_f32_function() {
     // Zeros, infinities and NaN: plain arithmetic, but an infinite sum absorbs any finite product.
     const Id no_product = either(eq(mantissa[0], u32(0)), eq(mantissa[1], u32(0)));
     const Id plain = exact(spv::Op::OpFAdd, t, {exact(spv::Op::OpFMul, t, {in[0], in[1]}), in[2]});
-    result = m.select(t, infinite[2], in[2], result);
-    result = m.select(t, either(either(infinite[0], infinite[1]), no_product), plain, result);
+    // Where there is no product the sum is c, whose bits are kept unless it is a zero too.
+    const Id c_alone = both(no_product, negated(c_is_zero));
+    result = m.select(t, either(infinite[2], c_alone), in[2], result);
+    const Id plainly = either(either(infinite[0], infinite[1]), both(no_product, c_is_zero));
+    result = m.select(t, plainly, plain, result);
     m.end_function(result);
     return fused32_;
 }
