@@ -11,7 +11,6 @@
 namespace volley::bench {
 namespace {
 
-
 std::string number(double value, int digits) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*g", digits, value);

@@ -57,8 +57,8 @@ public:
 
     void print_settings() const;
     void write_json(const std::string& path) const;
-    /// Replaces what is between the markers `<!-- figures of <group>: begin -->` and `end` of a file, for each
-    /// group that has rows.
+    /// Replaces what is between the markers `<!-- figures of <group>: begin -->` and `end` of a file, for
+    /// each group that has rows.
     void write_markdown(const std::string& path) const;
 
 private:

@@ -31,8 +31,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Whether compile() takes functions whose code is written in that language (ir/foreign.hpp).
     [[nodiscard]] virtual bool runs(ir::Language) const noexcept { return false; }
-    /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or Unsupported (a feature that the device lacks,
-    /// with the source line).
+    /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or
+    /// Unsupported (a feature that the device lacks, with the source line).
     [[nodiscard]] virtual std::unique_ptr<Program> compile(ir::Function fn) = 0;
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
     /// A good workgroup size for a kernel that declares none.
