@@ -31,8 +31,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Whether compile() takes functions whose code is written in that language (ir/foreign.hpp).
     [[nodiscard]] virtual bool runs(ir::Language) const noexcept { return false; }
-    /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or Unsupported (a feature that the device lacks,
-    /// with the source line).
+    /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or
+    /// Unsupported (a feature that the device lacks, with the source line).
     [[nodiscard]] virtual std::unique_ptr<Program> compile(ir::Function fn) = 0;
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
     /// A good workgroup size for a kernel that declares none.
@@ -45,6 +45,9 @@ class Driver {
 public:
     virtual ~Driver() = default;
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "cpu"
+    /// Whether looking for devices that are used unnamed can find any. Cheap, and opens nothing: where it is
+    /// false, a context that names no device leaves this driver closed.
+    [[nodiscard]] virtual bool may_have_preferred() const { return true; }
     /// All devices, in the driver's order, without side effects. The index is DeviceInfo::index.
     [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
     /// Opens one; each call makes a new device object (a context's own).
