@@ -63,17 +63,20 @@ void Drivers::add(std::unique_ptr<backend::Driver> driver) {
     drivers_.push_back(std::move(driver));
 }
 
-std::vector<FoundDevice> Drivers::of(std::string_view backend) {
+template <class Wanted>
+std::vector<FoundDevice> Drivers::of(const Wanted& wanted) {
     const std::scoped_lock lock(mutex_);
     std::vector<FoundDevice> found;
     for (const auto& driver : drivers_) {
-        if (!backend.empty() && driver->name() != backend) continue;
+        if (!wanted(*driver)) continue;
         for (DeviceInfo& info : driver->devices()) found.push_back({driver.get(), std::move(info)});
     }
     return found;
 }
 
-std::vector<FoundDevice> Drivers::all() { return of({}); }
+std::vector<FoundDevice> Drivers::all() {
+    return of([](const backend::Driver& /*driver*/) { return true; });
+}
 
 std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
     std::vector<FoundDevice> selected;
@@ -91,7 +94,8 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
         };
         const std::size_t before = selected.size();
         // Other backends' drivers stay closed: opening one takes some milliseconds.
-        const std::vector<FoundDevice> known = backend.empty() ? all() : of(backend);
+        const std::vector<FoundDevice> known =
+            of([&](const backend::Driver& driver) { return driver.name() == backend; });
         for (const FoundDevice& device : known) {
             if (!fits(device)) continue;
             selected.push_back(device);
@@ -103,7 +107,8 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
 }
 
 FoundDevice Drivers::preferred() {
-    const std::vector<FoundDevice> known = all();
+    const std::vector<FoundDevice> known =
+        of([](const backend::Driver& driver) { return driver.may_have_preferred(); });
     const auto rank = [](const DeviceInfo& info) {
         if (info.backend == "cpu") return 3;
         if (info.software || info.backend == "reference") return 4;  // only when named

@@ -41,8 +41,9 @@ public:
 
 private:
     Drivers();
-    /// The devices of one backend; of all where the name is empty.
-    [[nodiscard]] std::vector<FoundDevice> of(std::string_view backend);
+    /// The devices of the drivers for which wanted(driver) holds; the others stay closed.
+    template <class Wanted>
+    [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted);
     std::mutex mutex_;
     std::vector<std::unique_ptr<backend::Driver>> drivers_;
     std::vector<std::unique_ptr<backend::Driver>> replaced_;  // devices may still be open

@@ -1,6 +1,7 @@
 // A Vulkan device's queue: launches, transfers, callbacks, order, errors, many threads. Each test runs on
 // both drivers, and those of transfers also as if the host could not address the device's memory.
 #include "backends/vulkan_support.hpp"
+#include "support/validation.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -30,6 +31,7 @@ protected:
     std::unique_ptr<backend::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanQueueTest);
+VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
 /// No mapped memory, and a ring so small that transfers go around it many times.
 VulkanOptions unmapped() {

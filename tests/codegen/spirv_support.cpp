@@ -61,8 +61,8 @@ std::vector<spirv::Target> all_targets() {
 bool can_validate() noexcept { return true; }
 
 std::string objections(const std::vector<std::uint32_t>& words) {
-    const spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
-    const spv_validator_options options = spvValidatorOptionsCreate();
+    spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
+    spv_validator_options options = spvValidatorOptionsCreate();
     spvValidatorOptionsSetScalarBlockLayout(options, true);
     spv_const_binary_t binary{words.data(), words.size()};
     spv_diagnostic diagnostic = nullptr;

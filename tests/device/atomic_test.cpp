@@ -93,15 +93,46 @@ VOLLEY_DEVICE_TEST(Atomic, BitOperations) {
     each_type<u32, i32, u64, i64>([]<class T>() { check_bit_atomics<T>(); });
 }
 
-VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
-    Buffer<u32> counter = as_buffer({0u});
-    Buffer<u32> tickets(count);
-    kernel("tickets", [](Buff<u32> c, Buff<u32> t) {
-        t[global_id().x] = c.atomic(0u).add(1u);
+template <class T>
+void check_tickets() {
+    Buffer<T> counter = as_buffer({T(0)});
+    Buffer<T> tickets(count);
+    kernel("tickets", [](Buff<T> c, Buff<T> t) {
+        t[global_id().x] = c.atomic(0u).add(T(1));
     }).over(count)(counter, tickets);
     auto drawn = tickets.read(0);
     std::sort(drawn.begin(), drawn.end());
-    for (u32 i = 0; i < count; ++i) ASSERT_EQ(drawn[i], i);
+    for (u32 i = 0; i < count; ++i) ASSERT_EQ(drawn[i], T(i)) << dtype_of<T>().name();
+}
+
+VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
+    each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_tickets<T>(); });
+}
+
+// Of operations that lanes end at different times, each lane keeps what it found.
+template <class T>
+void check_climbing() {
+    // A lane whose number is above the record finds a lower one, and the last record is the highest number.
+    Buffer<T> record = as_buffer({T(-1)});
+    Buffer<T> found(count);
+    kernel("climb", [](Buff<T> r, Buff<T> f) {
+        const auto i = global_id().x;
+        f[i] = r.atomic(0u).max(cast<T>((i * 7919u) % count));
+    }).over(count)(record, found);
+    const auto seen = found.read(0);
+    std::vector<T> beaten = {
+        T(count - 1)};  // each record that was set, and then found by the one who beat it
+    for (u32 i = 0; i < count; ++i) {
+        if (seen[i] < T(i * 7919 % count)) beaten.push_back(seen[i]);
+    }
+    EXPECT_EQ(record.read(0)[0], T(count - 1)) << dtype_of<T>().name();
+    std::sort(beaten.begin(), beaten.end());
+    EXPECT_EQ(beaten.front(), T(-1)) << dtype_of<T>().name();
+    EXPECT_TRUE(std::adjacent_find(beaten.begin(), beaten.end()) == beaten.end()) << dtype_of<T>().name();
+}
+
+VOLLEY_DEVICE_TEST(Atomic, EachRecordIsBeatenOnce) {
+    each_atomic_type<i32, i64, f32, f64>([]<class T>() { check_climbing<T>(); });
 }
 
 template <class T>

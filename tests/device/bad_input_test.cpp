@@ -172,10 +172,11 @@ VOLLEY_DEVICE_TEST(BadInput, DoublesAreRefusedByADeviceThatHasNone) {
 VOLLEY_DEVICE_TEST(BadInput, LongAtomicsAreRefusedByADeviceThatHasNone) {
     if (device().int64_atomics) GTEST_SKIP() << device_name() << " has 64-bit atomics: nothing to refuse";
     Buffer<u64> counter(1);
+    Buffer<u64> tickets(100);
     counter.fill(7);
     const int adds = __LINE__ + 1;
-    const auto add = [](Buff<u64> c) { c.atomic(0u).add(u64{1}); };
-    expect_lacking(device(), "64-bit atomics", adds, [&] { kernel("add", add).over(100)(counter); });
+    const auto add = [](Buff<u64> c, Buff<u64> old) { old[global_id().x] = c.atomic(0u).add(u64{1}); };
+    expect_lacking(device(), "64-bit atomics", adds, [&] { kernel("add", add).over(100)(counter, tickets); });
     const int swaps = __LINE__ + 1;
     const auto swap = [](Buff<u64> c) { c.atomic(0u).exchange(u64{1}); };
     expect_lacking(device(), "64-bit atomics", swaps, [&] { kernel("swap", swap).over(100)(counter); });

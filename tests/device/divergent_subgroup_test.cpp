@@ -233,7 +233,7 @@ void check_other_folds(u32 lanes) {
             bool all = true, any = false, odd = false, all_to = true, all_before = true, any_before = false,
                  odd_to = false;
             Pair product(1);
-            for (const u32 k : groups.active(i, [](u32 k) { return k % 8 != 3; })) {
+            for (const u32 k : groups.active(i, [](u32 other) { return other % 8 != 3; })) {
                 const bool c = k % 7 < 5;
                 all = all && c;
                 any = any || !c;

@@ -58,6 +58,35 @@ TEST_F(DriversTest, DevicesListsEveryBackend) {
     expect_contains(out.str(), "null:1  Nothing at all (1 units, 32 lanes, software)");
 }
 
+/// Knows without looking that it has nothing to offer unnamed.
+class ShyDriver final : public backend::Driver {
+public:
+    explicit ShyDriver(int& looked) : looked_(looked) {}
+    [[nodiscard]] std::string_view name() const noexcept override { return "shy"; }
+    [[nodiscard]] bool may_have_preferred() const override { return false; }
+    [[nodiscard]] std::vector<DeviceInfo> devices() override {
+        ++looked_;
+        return {};
+    }
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned /*index*/,
+                                                        const backend::DeviceOptions& /*options*/) override {
+        return nullptr;
+    }
+
+private:
+    int& looked_;
+};
+
+TEST_F(DriversTest, DriversThatAreNotNeededStayClosed) {
+    static int looked = 0;  // the driver stays until the process ends
+    Drivers::instance().add(std::make_unique<ShyDriver>(looked));
+    EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
+    EXPECT_EQ(select({"cpu:0"}), Ids{"cpu:0"});
+    EXPECT_EQ(looked, 0);
+    (void)devices();
+    EXPECT_EQ(looked, 1);
+}
+
 TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) {
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
 }

@@ -1,6 +1,7 @@
 // Vulkan devices through the runtime: several drivers and the CPU in one context, and machines without
 // Vulkan.
 #include "runtime/runtime_support.hpp"
+#include "support/validation.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,8 @@ namespace {
 using testing::counting;
 using testing::error_of;
 using testing::expect_contains;
+
+VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
 bool has_both_drivers() {
     bool lavapipe = false;

@@ -45,6 +45,9 @@ class Driver {
 public:
     virtual ~Driver() = default;
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "cpu"
+    /// Whether looking for devices that are used unnamed can find any. Cheap, and opens nothing: where it is
+    /// false, a context that names no device leaves this driver closed.
+    [[nodiscard]] virtual bool may_have_preferred() const { return true; }
     /// All devices, in the driver's order, without side effects. The index is DeviceInfo::index.
     [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
     /// Opens one; each call makes a new device object (a context's own).

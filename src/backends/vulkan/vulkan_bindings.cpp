@@ -84,7 +84,7 @@ BoundSet::BoundSet(std::shared_ptr<LogicalDevice> device, const BindingLayout& l
     auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
     info.descriptorPool = pool_;
     info.descriptorSetCount = 1;
-    const VkDescriptorSetLayout set_layout = layout.set();
+    VkDescriptorSetLayout set_layout = layout.set();
     info.pSetLayouts = &set_layout;
     const VkResult result = vk.vkAllocateDescriptorSets(device_->handle(), &info, &set_);
     if (result < 0) {

@@ -179,7 +179,7 @@ void Instance::find_devices() {
         return;
     }
     found.resize(count);
-    for (const VkPhysicalDevice device : found) {
+    for (VkPhysicalDevice device : found) {
         PhysicalDevice description;
         const std::string refusal =
             describe(device, static_cast<unsigned>(devices_.size()), version_, description);

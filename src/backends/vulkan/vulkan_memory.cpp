@@ -115,7 +115,7 @@ void Heap::check_budget(std::uint64_t bytes) const {
 
 VkResult Heap::make_block(std::uint64_t bytes, bool dedicated, Block& to) {
     VolkDeviceTable& vk = device_->vk;
-    const VkDevice device = device_->handle();
+    VkDevice device = device_->handle();
     const VkBufferCreateInfo info = buffer_info(bytes);
     VkResult result = vk.vkCreateBuffer(device, &info, nullptr, &to.buffer);
     if (result < 0) {

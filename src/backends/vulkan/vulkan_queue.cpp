@@ -136,7 +136,7 @@ Command& VulkanQueue::begin() {
 }
 
 void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphore wait, Point wait_point) {
-    const VkSemaphore signal = timeline_.semaphore();
+    VkSemaphore signal = timeline_.semaphore();
     constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const std::uint32_t waits = wait == VK_NULL_HANDLE ? 0 : 1;
     auto values = structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
@@ -270,7 +270,7 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
         }
         if (kernel.bindings) {
             command.set = std::make_unique<BoundSet>(device_, *kernel.bindings, module.bindings, launch);
-            const VkDescriptorSet set = command.set->handle();
+            VkDescriptorSet set = command.set->handle();
             device_->vk.vkCmdBindDescriptorSets(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout,
                                                 0, 1, &set, 0, nullptr);
         }

@@ -38,52 +38,56 @@ Op plain(Op op) {
 
 Id KernelEmitter::atomic(spv::Op op, Id type, Id pointer, bool shared, std::initializer_list<Id> operands) {
     const auto scope = shared ? spv::Scope::Workgroup : spv::Scope::QueueFamily;
-    Words all = {pointer, s.u32(static_cast<std::uint32_t>(scope)), s.u32(0)};
+    Words all = {pointer, s_.u32(static_cast<std::uint32_t>(scope)), s_.u32(0)};
     all.insert(all.end(), operands.begin(), operands.end());
-    return m.op(op, type, all);
+    return m_.op(op, type, all);
 }
 
 Id KernelEmitter::compare_exchange(Id type, Id pointer, bool shared, Id expected, Id desired) {
     const auto scope = shared ? spv::Scope::Workgroup : spv::Scope::QueueFamily;
-    return m.op(spv::Op::OpAtomicCompareExchange, type,
-                {pointer, s.u32(static_cast<std::uint32_t>(scope)), s.u32(0), s.u32(0), desired, expected});
+    return m_.op(
+        spv::Op::OpAtomicCompareExchange, type,
+        {pointer, s_.u32(static_cast<std::uint32_t>(scope)), s_.u32(0), s_.u32(0), desired, expected});
 }
 
-// Floats through the integers of their bits.
+// Floats through the integers of their bits. What was found leaves the loop in a variable: SwiftShader gives
+// a value of the loop's body as the last iteration left it, in lanes that were done before too.
 Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scalar operand, bool shared) {
-    const Id bits = m.int_type(bits_of(type));
-    const auto to_float = [&](Id v) { return Scalar{m.op(spv::Op::OpBitcast, s.type(type), {v})}; };
+    const Id bits = m_.int_type(bits_of(type));
+    const auto to_float = [&](Id v) { return Scalar{m_.op(spv::Op::OpBitcast, s_.type(type), {v})}; };
     const bool counts = plan_.counted;
     if (counts) begin_count();
     const Id first = atomic(spv::Op::OpAtomicLoad, bits, pointer, shared, {});
-    const Id head = m.new_id();
-    const Id body = m.new_id();
-    const Id next = m.new_id();
-    const Id exit = m.new_id();
-    const Id leave = counts ? m.new_id() : exit;
-    const Id before = m.block();
-    m.branch(head);
-    m.label(head);
-    const Phi expected = m.open_phi(bits, first, before);
-    m.loop_merge(exit, next);
-    m.branch(body);
-    m.label(body);
-    if (counts) m.store(iterations_, s.add(m.load(m.u32_type(), iterations_), s.u32(1)));
-    const Scalar updated = s.apply(plain(fn_[id].op), type, to_float(expected.id), operand);
-    const Id desired = m.op(spv::Op::OpBitcast, bits, {updated.id});
+    const Id head = m_.new_id();
+    const Id body = m_.new_id();
+    const Id next = m_.new_id();
+    const Id exit = m_.new_id();
+    const Id leave = counts ? m_.new_id() : exit;
+    const Id old = m_.local(bits);
+    const Id before = m_.block();
+    m_.branch(head);
+    m_.label(head);
+    const Phi expected = m_.open_phi(bits, first, before);
+    m_.loop_merge(exit, next);
+    m_.branch(body);
+    m_.label(body);
+    if (counts) m_.store(iterations_, s_.add(m_.load(m_.u32_type(), iterations_), s_.u32(1)));
+    const Scalar updated = s_.apply(plain(fn_[id].op), type, to_float(expected.id), operand);
+    const Id desired = m_.op(spv::Op::OpBitcast, bits, {updated.id});
     const Id found = compare_exchange(bits, pointer, shared, expected.id, desired);
-    m.branch_if(s.eq(found, expected.id), leave, next);
+    m_.store(old, found);
+    m_.branch_if(s_.eq(found, expected.id), leave, next);
     if (counts) {
-        m.label(leave);
+        m_.label(leave);
         leave_count();
-        m.branch(exit);
+        m_.branch(exit);
     }
-    m.label(next);
-    m.close_phi(expected, found, next);
-    m.branch(head);
-    m.label(exit);
-    if (counts && !loops_.empty()) m.store(iterations_, load_counter());
-    return to_float(found);
+    m_.label(next);
+    m_.close_phi(expected, found, next);
+    m_.branch(head);
+    m_.label(exit);
+    if (counts && !loops_.empty()) m_.store(iterations_, load_counter());
+    return to_float(m_.load(bits, old));
 }
 
 // Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there
@@ -98,23 +102,23 @@ void KernelEmitter::emit_split_atomic(NodeId id, bool shared) {
     if (shared || is_float(type) || !possible || passes::count_uses(fn_)[id] != 0)
         site_.refuse("64-bit atomics", advice);
     const Place place = buffer_place(id);
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     const Id low = leaf_pointer(place, 0, word);
     const Id high = leaf_pointer(place, 4, word);
-    Scalar x = s.to_words(ScalarType::U64, scalar(fn_.arg(id, 1)));
+    Scalar x = s_.to_words(ScalarType::U64, scalar(fn_.arg(id, 1)));
     if (op == Op::AtomicSub) {
-        const Scalar negative = s.apply(Op::Neg, ScalarType::U64, scalar(fn_.arg(id, 1)));
-        x = s.to_words(ScalarType::U64, negative);
+        const Scalar negative = s_.apply(Op::Neg, ScalarType::U64, scalar(fn_.arg(id, 1)));
+        x = s_.to_words(ScalarType::U64, negative);
     }
     if (op == Op::AtomicAdd || op == Op::AtomicSub) {
         const Id old = atomic(spv::Op::OpAtomicIAdd, word, low, false, {x.id});
-        const Id carry = s.pick(s.ult(s.add(old, x.id), old), s.u32(1), s.u32(0));
-        atomic(spv::Op::OpAtomicIAdd, word, high, false, {s.add(x.high, carry)});
+        const Id carry = s_.pick(s_.ult(s_.add(old, x.id), old), s_.u32(1), s_.u32(0));
+        atomic(spv::Op::OpAtomicIAdd, word, high, false, {s_.add(x.high, carry)});
     } else {
         atomic(integer_atomic(op, false), word, low, false, {x.id});
         atomic(integer_atomic(op, false), word, high, false, {x.high});
     }
-    set(id, s.zero(type));  // unused
+    set(id, s_.zero(type));  // unused
 }
 
 void KernelEmitter::emit_atomic(NodeId id) {
@@ -130,15 +134,15 @@ void KernelEmitter::emit_atomic(NodeId id) {
             emit_split_atomic(id, shared);
             return;
         }
-        m.capability(spv::Capability::Int64Atomics);
+        m_.capability(spv::Capability::Int64Atomics);
     }
     const Scalar operand = scalar(fn_.arg(id, 1));
     const bool exchanged = shared && plan_.marks[root].exchanged;
     const bool native_add = type == ScalarType::F32 && !exchanged &&
                             (op == Op::AtomicAdd || op == Op::AtomicSub) &&
                             (shared ? target_.shared_f32_add : target_.f32_add);
-    const Id bits = m.int_type(bits_of(type));
-    const Id pointed = native_add ? m.float_type(32) : bits;
+    const Id bits = m_.int_type(bits_of(type));
+    const Id pointed = native_add ? m_.float_type(32) : bits;
     Id pointer = 0;
     if (shared) {
         const Flat& flat = flats_[memory_[root]];
@@ -160,17 +164,17 @@ void KernelEmitter::emit_atomic(NodeId id) {
         }
         return;
     }
-    const auto to_bits = [&](Scalar v) { return m.op(spv::Op::OpBitcast, bits, {v.id}); };
-    const auto to_float = [&](Id v) { return Scalar{m.op(spv::Op::OpBitcast, s.type(type), {v})}; };
+    const auto to_bits = [&](Scalar v) { return m_.op(spv::Op::OpBitcast, bits, {v.id}); };
+    const auto to_float = [&](Id v) { return Scalar{m_.op(spv::Op::OpBitcast, s_.type(type), {v})}; };
     if (op == Op::AtomicCas) {
         set(id, to_float(compare_exchange(bits, pointer, shared, to_bits(operand),
                                           to_bits(scalar(fn_.arg(id, 2))))));
     } else if (op == Op::AtomicExchange) {
         set(id, to_float(atomic(spv::Op::OpAtomicExchange, bits, pointer, shared, {to_bits(operand)})));
     } else if (native_add) {
-        m.capability(spv::Capability::AtomicFloat32AddEXT);
-        m.extension("SPV_EXT_shader_atomic_float_add");
-        const Id added = op == Op::AtomicAdd ? operand.id : s.apply(Op::Neg, type, operand).id;
+        m_.capability(spv::Capability::AtomicFloat32AddEXT);
+        m_.extension("SPV_EXT_shader_atomic_float_add");
+        const Id added = op == Op::AtomicAdd ? operand.id : s_.apply(Op::Neg, type, operand).id;
         set(id, {atomic(spv::Op::OpAtomicFAddEXT, pointed, pointer, shared, {added})});
     } else {
         set(id, exchange_loop(id, pointer, type, operand, shared));

@@ -35,14 +35,14 @@ Cell KernelEmitter::cell_of(const Flat& flat, ScalarType scalar) const {
 
 Id KernelEmitter::cell_type(Cell cell) {
     switch (cell) {
-        case Cell::Bit: return m.bool_type();
-        case Cell::Byte: m.capability(spv::Capability::Int8); return m.int_type(8);
-        case Cell::Short: m.capability(spv::Capability::Int16); return m.int_type(16);
-        case Cell::Word: return m.u32_type();
-        case Cell::Float: return m.float_type(32);
-        case Cell::Long: return m.int_type(64);
-        case Cell::Double: return m.float_type(64);
-        case Cell::Pair: return m.vector_type(m.u32_type(), 2);
+        case Cell::Bit: return m_.bool_type();
+        case Cell::Byte: m_.capability(spv::Capability::Int8); return m_.int_type(8);
+        case Cell::Short: m_.capability(spv::Capability::Int16); return m_.int_type(16);
+        case Cell::Word: return m_.u32_type();
+        case Cell::Float: return m_.float_type(32);
+        case Cell::Long: return m_.int_type(64);
+        case Cell::Double: return m_.float_type(64);
+        case Cell::Pair: return m_.vector_type(m_.u32_type(), 2);
     }
     return 0;
 }
@@ -66,13 +66,13 @@ void KernelEmitter::declare_flat(Flat& flat, DType type) {
         const auto cell = static_cast<Cell>(k);
         const std::uint64_t count = cells_in(flat, type, cell);
         if (count == 0) continue;
-        const Id array = m.array_type(cell_type(cell), static_cast<std::uint32_t>(count));
+        const Id array = m_.array_type(cell_type(cell), static_cast<std::uint32_t>(count));
         if (flat.storage == spv::StorageClass::Workgroup) {
-            flat.arrays[k] = m.variable(flat.storage, array);
+            flat.arrays[k] = m_.variable(flat.storage, array);
             const std::uint64_t used = out_.shared_bytes + count * bytes[k];
             out_.shared_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>((used + 3) / 4 * 4, ~3u));
         } else {
-            flat.arrays[k] = m.local(array);
+            flat.arrays[k] = m_.local(array);
         }
     }
 }
@@ -81,15 +81,15 @@ void KernelEmitter::declare_flat(Flat& flat, DType type) {
 
 Id KernelEmitter::index_word(NodeId index) {
     const ScalarType type = fn_.type(index).scalar();
-    return s.convert(type, ScalarType::U32, scalar(index)).id;
+    return s_.convert(type, ScalarType::U32, scalar(index)).id;
 }
 
 Id KernelEmitter::clamped_index(NodeId index, std::uint64_t count) {
     const ScalarType type = fn_.type(index).scalar();
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0x80000000u) - 1);
-    if (size_of(type) < 8) return m.glsl(GLSLstd450UMin, m.u32_type(), {scalar(index).id, s.u32(last)});
-    const Id inside = s.apply(Op::Le, ScalarType::U64, scalar(index), s.constant(ScalarType::U64, last)).id;
-    return s.pick(inside, index_word(index), s.u32(last));
+    if (size_of(type) < 8) return m_.glsl(GLSLstd450UMin, m_.u32_type(), {scalar(index).id, s_.u32(last)});
+    const Id inside = s_.apply(Op::Le, ScalarType::U64, scalar(index), s_.constant(ScalarType::U64, last)).id;
+    return s_.pick(inside, index_word(index), s_.u32(last));
 }
 
 KernelEmitter::Position KernelEmitter::flat_position(const Flat& flat, DType type,
@@ -117,8 +117,8 @@ KernelEmitter::Position KernelEmitter::flat_position(const Flat& flat, DType typ
             if (flat.arrays[k] == 0) continue;
             const std::uint64_t scale = cells_in(flat, type.part(0), static_cast<Cell>(k));
             if (scale == 0) continue;
-            const Id scaled = scale == 1 ? index : s.mul(index, s.u32(static_cast<std::uint32_t>(scale)));
-            at.computed[k] = at.computed[k] == 0 ? scaled : s.add(at.computed[k], scaled);
+            const Id scaled = scale == 1 ? index : s_.mul(index, s_.u32(static_cast<std::uint32_t>(scale)));
+            at.computed[k] = at.computed[k] == 0 ? scaled : s_.add(at.computed[k], scaled);
         }
         type = type.part(0);
     }
@@ -128,32 +128,32 @@ KernelEmitter::Position KernelEmitter::flat_position(const Flat& flat, DType typ
 
 Id KernelEmitter::cell_pointer(const Flat& flat, const Position& at, Cell cell, std::uint64_t next) {
     const auto k = static_cast<std::size_t>(cell);
-    const Id constant = s.u32(static_cast<std::uint32_t>(at.constant[k] + next));
+    const Id constant = s_.u32(static_cast<std::uint32_t>(at.constant[k] + next));
     Id index = at.computed[k];
     if (index == 0) {
         index = constant;
     } else if (at.constant[k] + next != 0) {
-        index = s.add(index, constant);
+        index = s_.add(index, constant);
     }
-    return m.op(spv::Op::OpAccessChain, m.pointer_type(flat.storage, cell_type(cell)),
-                {flat.arrays[k], index});
+    return m_.op(spv::Op::OpAccessChain, m_.pointer_type(flat.storage, cell_type(cell)),
+                 {flat.arrays[k], index});
 }
 
 // ---- cells and scalars ----
 
 Scalar KernelEmitter::from_cell(ScalarType scalar_type, Cell cell, Id v) {
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     switch (cell) {
         case Cell::Byte:
-        case Cell::Short: return s.from_words(scalar_type, m.op(spv::Op::OpUConvert, word, {v}));
+        case Cell::Short: return s_.from_words(scalar_type, m_.op(spv::Op::OpUConvert, word, {v}));
         case Cell::Word:
-            if (scalar_type == ScalarType::Bool) return {s.ne(v, s.u32(0))};
-            if (scalar_type == ScalarType::F32) return {s.f32_of_bits(v)};
+            if (scalar_type == ScalarType::Bool) return {s_.ne(v, s_.u32(0))};
+            if (scalar_type == ScalarType::F32) return {s_.f32_of_bits(v)};
             return {v};
         case Cell::Long:
-            if (scalar_type == ScalarType::F64) return {m.op(spv::Op::OpBitcast, s.type(scalar_type), {v})};
+            if (scalar_type == ScalarType::F64) return {m_.op(spv::Op::OpBitcast, s_.type(scalar_type), {v})};
             return {v};
-        case Cell::Pair: return {m.extract(v, word, 0), m.extract(v, word, 1)};
+        case Cell::Pair: return {m_.extract(v, word, 0), m_.extract(v, word, 1)};
         default: return {v};
     }
 }
@@ -161,15 +161,16 @@ Scalar KernelEmitter::from_cell(ScalarType scalar_type, Cell cell, Id v) {
 Id KernelEmitter::to_cell(ScalarType scalar_type, Cell cell, Scalar v) {
     switch (cell) {
         case Cell::Byte:
-        case Cell::Short: return m.op(spv::Op::OpUConvert, cell_type(cell), {s.to_words(scalar_type, v).id});
+        case Cell::Short:
+            return m_.op(spv::Op::OpUConvert, cell_type(cell), {s_.to_words(scalar_type, v).id});
         case Cell::Word:
-            if (scalar_type == ScalarType::Bool) return s.pick(v.id, s.u32(1), s.u32(0));
-            if (scalar_type == ScalarType::F32) return s.bits_of_f32(v.id);
+            if (scalar_type == ScalarType::Bool) return s_.pick(v.id, s_.u32(1), s_.u32(0));
+            if (scalar_type == ScalarType::F32) return s_.bits_of_f32(v.id);
             return v.id;
         case Cell::Long:
-            if (scalar_type == ScalarType::F64) return m.op(spv::Op::OpBitcast, cell_type(cell), {v.id});
+            if (scalar_type == ScalarType::F64) return m_.op(spv::Op::OpBitcast, cell_type(cell), {v.id});
             return v.id;
-        case Cell::Pair: return m.op(spv::Op::OpCompositeConstruct, cell_type(cell), {v.id, v.high});
+        case Cell::Pair: return m_.op(spv::Op::OpCompositeConstruct, cell_type(cell), {v.id, v.high});
         default: return v.id;
     }
 }
@@ -181,7 +182,7 @@ void KernelEmitter::load_flat(const Flat& flat, const Position& at, std::vector<
         const Cell cell = cell_of(flat, leaf.scalar);
         const Id pointer = cell_pointer(flat, at, cell, next[static_cast<std::size_t>(cell)]++);
         const Id type = cell_type(cell);
-        const Id v = shared ? load_at(type, pointer, 0) : m.load(type, pointer);
+        const Id v = shared ? load_at(type, pointer, 0) : m_.load(type, pointer);
         out.push_back(from_cell(leaf.scalar, cell, v));
     }
 }
@@ -197,7 +198,7 @@ void KernelEmitter::store_flat(const Flat& flat, const Position& at, std::span<c
         if (shared) {
             store_at(pointer, v, 0);
         } else {
-            m.store(pointer, v);
+            m_.store(pointer, v);
         }
     }
 }
@@ -227,8 +228,8 @@ void KernelEmitter::declare_variable(NodeId id) {
         declare_flat(variable.flat, fn_.type(id));
     } else {
         for (const ir::Leaf& leaf : leaves(fn_.type(id))) {
-            const Id type = s.type(leaf.scalar);
-            variable.slots.push_back({m.local(type), s.paired(leaf.scalar) ? m.local(type) : 0});
+            const Id type = s_.type(leaf.scalar);
+            variable.slots.push_back({m_.local(type), s_.paired(leaf.scalar) ? m_.local(type) : 0});
         }
     }
     if (!plan_.marks[id].initialised) reset_variable(id);
@@ -242,16 +243,16 @@ void KernelEmitter::reset_variable(NodeId id) {
             if (variable.flat.arrays[k] == 0) continue;
             const auto cell = static_cast<Cell>(k);
             const std::uint64_t count = cells_in(variable.flat, fn_.type(id), cell);
-            const Id array = m.array_type(cell_type(cell), static_cast<std::uint32_t>(count));
-            m.store(variable.flat.arrays[k], m.null(array));
+            const Id array = m_.array_type(cell_type(cell), static_cast<std::uint32_t>(count));
+            m_.store(variable.flat.arrays[k], m_.null(array));
         }
         return;
     }
     const ir::Leaves& all = leaves(fn_.type(id));
     for (std::size_t k = 0; k < all.size(); ++k) {
-        const Scalar zero = s.zero(all[k].scalar);
-        m.store(variable.slots[k].id, zero.id);
-        if (zero.high != 0) m.store(variable.slots[k].high, zero.high);
+        const Scalar zero = s_.zero(all[k].scalar);
+        m_.store(variable.slots[k].id, zero.id);
+        if (zero.high != 0) m_.store(variable.slots[k].high, zero.high);
     }
 }
 
@@ -265,7 +266,7 @@ void KernelEmitter::spill(NodeId id) {
     at.type = fn_.type(id);
     const std::vector<Scalar> all(value(id).begin(), value(id).end());
     if (fn_[id].op == Op::Param) {
-        const ModuleBuilder::InPrologue prologue(m);
+        const ModuleBuilder::InPrologue prologue(m_);
         store_flat(flat, at, all);
     } else {
         store_flat(flat, at, all);
@@ -300,8 +301,8 @@ void KernelEmitter::emit_variable_load(NodeId id) {
         auto leaf = static_cast<std::size_t>(constant_leaf(fn_, type, path));
         for (const ir::Leaf& at : leaves(type)) {
             const Scalar slot = variable.slots[leaf++];
-            const Id t = s.type(at.scalar);
-            scratch_.push_back({m.load(t, slot.id), slot.high != 0 ? m.load(t, slot.high) : 0});
+            const Id t = s_.type(at.scalar);
+            scratch_.push_back({m_.load(t, slot.id), slot.high != 0 ? m_.load(t, slot.high) : 0});
         }
     }
     set(id, scratch_);
@@ -320,8 +321,8 @@ void KernelEmitter::emit_variable_store(NodeId id) {
     auto leaf = static_cast<std::size_t>(constant_leaf(fn_, type, path));
     for (const Scalar& v : values) {
         const Scalar slot = variable.slots[leaf++];
-        m.store(slot.id, v.id);
-        if (slot.high != 0) m.store(slot.high, v.high);
+        m_.store(slot.id, v.id);
+        if (slot.high != 0) m_.store(slot.high, v.high);
     }
 }
 

@@ -42,19 +42,19 @@ void for_each_run(DType type, std::uint64_t offset, const F& f) {
 
 Id KernelEmitter::load_at(Id type, Id pointer, std::uint32_t align) {
     const std::uint32_t mask = access_mask(plan_.ordered, align);
-    if (mask == 0) return m.load(type, pointer);
-    if (align == 0) return m.op(spv::Op::OpLoad, type, {pointer, mask});
-    return m.op(spv::Op::OpLoad, type, {pointer, mask, align});
+    if (mask == 0) return m_.load(type, pointer);
+    if (align == 0) return m_.op(spv::Op::OpLoad, type, {pointer, mask});
+    return m_.op(spv::Op::OpLoad, type, {pointer, mask, align});
 }
 
 void KernelEmitter::store_at(Id pointer, Id v, std::uint32_t align) {
     const std::uint32_t mask = access_mask(plan_.ordered, align);
     if (mask == 0) {
-        m.store(pointer, v);
+        m_.store(pointer, v);
     } else if (align == 0) {
-        m.statement(spv::Op::OpStore, {pointer, v, mask});
+        m_.statement(spv::Op::OpStore, {pointer, v, mask});
     } else {
-        m.statement(spv::Op::OpStore, {pointer, v, mask, align});
+        m_.statement(spv::Op::OpStore, {pointer, v, mask, align});
     }
 }
 
@@ -93,56 +93,57 @@ Id KernelEmitter::chain_index(NodeId index) {
     const ScalarType type = fn_.type(index).scalar();
     const Scalar v = scalar(index);
     if (type != ScalarType::U32 || !target_.i64) return v.id;
-    const auto known = m.constant_bits(v.id);
+    const auto known = m_.constant_bits(v.id);
     if (known && *known < 0x80000000u) return v.id;
-    return m.op(spv::Op::OpUConvert, m.int_type(64), {v.id});
+    return m_.op(spv::Op::OpUConvert, m_.int_type(64), {v.id});
 }
 
 Id KernelEmitter::pointer_at(Scalar address, Id type) {
     const Id words =
-        m.op(spv::Op::OpCompositeConstruct, m.vector_type(m.u32_type(), 2), {address.id, address.high});
-    return m.op(spv::Op::OpBitcast, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type), {words});
+        m_.op(spv::Op::OpCompositeConstruct, m_.vector_type(m_.u32_type(), 2), {address.id, address.high});
+    return m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type),
+                 {words});
 }
 
 Scalar KernelEmitter::byte_address(const Place& place, std::uint64_t offset) {
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     const Id base = address_of(place.parameter);
     Scalar address;
     {
-        const ModuleBuilder::InPrologue prologue(m);
-        address = {m.extract(base, word, 0), m.extract(base, word, 1)};
+        const ModuleBuilder::InPrologue prologue(m_);
+        address = {m_.extract(base, word, 0), m_.extract(base, word, 1)};
     }
     for (const Dim& dim : place.dims) {
         const ScalarType type = fn_.type(dim.index).scalar();
         Scalar index = scalar(dim.index);
         if (size_of(type) < 8) {
-            index.high = is_signed_integer(type) ? s.sar(index.id, s.u32(31)) : s.u32(0);
-        } else if (!s.paired(type)) {
-            index = s.split(index.id);
+            index.high = is_signed_integer(type) ? s_.sar(index.id, s_.u32(31)) : s_.u32(0);
+        } else if (!s_.paired(type)) {
+            index = s_.split(index.id);
         }
         const auto stride = static_cast<std::uint32_t>(dim.stride);
-        if (stride != 1) index = s.pair_mul(index, {s.u32(stride), s.u32(0)});
-        address = s.pair_add(address, index);
+        if (stride != 1) index = s_.pair_mul(index, {s_.u32(stride), s_.u32(0)});
+        address = s_.pair_add(address, index);
     }
     const std::uint64_t constant = place.offset + offset;
     if (constant == 0) return address;
-    return s.pair_add(address, {s.u32(static_cast<std::uint32_t>(constant)),
-                                s.u32(static_cast<std::uint32_t>(constant >> 32))});
+    return s_.pair_add(address, {s_.u32(static_cast<std::uint32_t>(constant)),
+                                 s_.u32(static_cast<std::uint32_t>(constant >> 32))});
 }
 
 // A pointer to an item of that type, `offset` bytes behind the place.
 Id KernelEmitter::leaf_pointer(const Place& place, std::uint64_t offset, Id type) {
     for (const Dim& dim : place.dims) {
-        if (s.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
+        if (s_.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
     }
     Id nested = type;
     for (std::size_t d = place.dims.size(); d-- > 1;) {
-        nested = m.array_type(nested, static_cast<std::uint32_t>(place.dims[d].count),
-                              static_cast<std::uint32_t>(place.dims[d].stride));
+        nested = m_.array_type(nested, static_cast<std::uint32_t>(place.dims[d].count),
+                               static_cast<std::uint32_t>(place.dims[d].stride));
     }
-    nested = m.runtime_array_type(nested, static_cast<std::uint32_t>(place.dims[0].stride));
+    nested = m_.runtime_array_type(nested, static_cast<std::uint32_t>(place.dims[0].stride));
     const BlockMember member{nested, static_cast<std::uint32_t>(place.offset + offset)};
-    const Id block = m.block_type({&member, 1});
+    const Id block = m_.block_type({&member, 1});
     const std::uint64_t key = std::uint64_t{place.parameter} << 32 | block;
     Id pointer = 0;
     for (const auto& [known, id] : block_pointers_) {
@@ -150,32 +151,32 @@ Id KernelEmitter::leaf_pointer(const Place& place, std::uint64_t offset, Id type
     }
     if (pointer == 0) {
         const Id address = address_of(place.parameter);
-        const ModuleBuilder::InPrologue prologue(m);
-        pointer = m.op(spv::Op::OpBitcast, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
-                       {address});
+        const ModuleBuilder::InPrologue prologue(m_);
+        pointer = m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
+                        {address});
         block_pointers_.emplace_back(key, pointer);
     }
-    Words operands = {pointer, s.u32(0)};
+    Words operands = {pointer, s_.u32(0)};
     for (const Dim& dim : place.dims) operands.push_back(chain_index(dim.index));
-    return m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type),
-                operands);
+    return m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type),
+                 operands);
 }
 
 // ---- items inside of words ----
 
 Id KernelEmitter::load_byte(Scalar address, std::uint64_t bytes) {
-    const Id word_pointer = pointer_at({s.and_(address.id, s.u32(~3u)), address.high}, m.u32_type());
-    const Id word = load_at(m.u32_type(), word_pointer, 4);
-    const Id shift = s.shl(s.and_(address.id, s.u32(3)), s.u32(3));
-    return s.and_(s.shr(word, shift), s.u32(bytes == 1 ? 0xff : 0xffff));
+    const Id word_pointer = pointer_at({s_.and_(address.id, s_.u32(~3u)), address.high}, m_.u32_type());
+    const Id word = load_at(m_.u32_type(), word_pointer, 4);
+    const Id shift = s_.shl(s_.and_(address.id, s_.u32(3)), s_.u32(3));
+    return s_.and_(s_.shr(word, shift), s_.u32(bytes == 1 ? 0xff : 0xffff));
 }
 
 void KernelEmitter::store_byte(Scalar address, std::uint64_t bytes, Id v) {
-    const Id word_pointer = pointer_at({s.and_(address.id, s.u32(~3u)), address.high}, m.u32_type());
-    const Id shift = s.shl(s.and_(address.id, s.u32(3)), s.u32(3));
-    const Id mask = s.shl(s.u32(bytes == 1 ? 0xff : 0xffff), shift);
-    atomic(spv::Op::OpAtomicAnd, m.u32_type(), word_pointer, false, {s.not_(mask)});
-    atomic(spv::Op::OpAtomicOr, m.u32_type(), word_pointer, false, {s.shl(v, shift)});
+    const Id word_pointer = pointer_at({s_.and_(address.id, s_.u32(~3u)), address.high}, m_.u32_type());
+    const Id shift = s_.shl(s_.and_(address.id, s_.u32(3)), s_.u32(3));
+    const Id mask = s_.shl(s_.u32(bytes == 1 ? 0xff : 0xffff), shift);
+    atomic(spv::Op::OpAtomicAnd, m_.u32_type(), word_pointer, false, {s_.not_(mask)});
+    atomic(spv::Op::OpAtomicOr, m_.u32_type(), word_pointer, false, {s_.shl(v, shift)});
 }
 
 bool KernelEmitter::in_words(ScalarType scalar_type, const Place& place, std::uint64_t offset) const {
@@ -190,21 +191,21 @@ bool KernelEmitter::in_words(ScalarType scalar_type, const Place& place, std::ui
 Id KernelEmitter::memory_type(ScalarType scalar_type) {
     switch (size_of(scalar_type)) {
         case 1:
-            m.capability(spv::Capability::StorageBuffer8BitAccess);
-            m.capability(spv::Capability::Int8);
-            return m.int_type(8);
+            m_.capability(spv::Capability::StorageBuffer8BitAccess);
+            m_.capability(spv::Capability::Int8);
+            return m_.int_type(8);
         case 2:
-            m.capability(spv::Capability::StorageBuffer16BitAccess);
-            m.capability(spv::Capability::Int16);
-            return m.int_type(16);
-        default: return s.type(scalar_type);
+            m_.capability(spv::Capability::StorageBuffer16BitAccess);
+            m_.capability(spv::Capability::Int16);
+            return m_.int_type(16);
+        default: return s_.type(scalar_type);
     }
 }
 
 void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarType scalar_type, unsigned count,
                              std::vector<Scalar>& out) {
     const std::size_t size = size_of(scalar_type);
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     if (in_words(scalar_type, place, offset)) {
         // Aligned items of two bytes never straddle words; all else goes byte by byte.
         const bool whole = size <= 2 && place.aligned_to(size) && offset % size == 0;
@@ -213,37 +214,38 @@ void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarTyp
             std::array<Id, 2> words = {};
             for (std::size_t b = 0; b < (whole ? 1 : size); ++b) {
                 const Scalar at =
-                    b == 0 ? address : s.pair_add(address, {s.u32(static_cast<std::uint32_t>(b)), s.u32(0)});
+                    b == 0 ? address
+                           : s_.pair_add(address, {s_.u32(static_cast<std::uint32_t>(b)), s_.u32(0)});
                 const Id v = load_byte(at, whole ? size : 1);
                 const auto shift = static_cast<std::uint32_t>(b % 4 * 8);
-                words[b / 4] = shift == 0 ? v : s.or_(words[b / 4], s.shl(v, s.u32(shift)));
+                words[b / 4] = shift == 0 ? v : s_.or_(words[b / 4], s_.shl(v, s_.u32(shift)));
             }
-            out.push_back(s.from_words(scalar_type, words[0], words[1]));
+            out.push_back(s_.from_words(scalar_type, words[0], words[1]));
         }
         return;
     }
     const auto align = static_cast<std::uint32_t>(size);
-    if (s.paired(scalar_type)) {
+    if (s_.paired(scalar_type)) {
         for (unsigned k = 0; k < count; ++k) {
-            const Id two = m.vector_type(word, 2);
+            const Id two = m_.vector_type(word, 2);
             const Id v = load_at(two, leaf_pointer(place, offset + k * size, two), align);
-            out.push_back({m.extract(v, word, 0), m.extract(v, word, 1)});
+            out.push_back({m_.extract(v, word, 0), m_.extract(v, word, 1)});
         }
         return;
     }
     const Id item = memory_type(scalar_type);
-    const Id type = count == 1 ? item : m.vector_type(item, count);
+    const Id type = count == 1 ? item : m_.vector_type(item, count);
     Id v = load_at(type, leaf_pointer(place, offset, type), align);
     Id wide = item;
     if (size < 4) {
         wide = word;
-        v = m.op(is_signed_integer(scalar_type) ? spv::Op::OpSConvert : spv::Op::OpUConvert,
-                 count == 1 ? wide : m.vector_type(wide, count), {v});
+        v = m_.op(is_signed_integer(scalar_type) ? spv::Op::OpSConvert : spv::Op::OpUConvert,
+                  count == 1 ? wide : m_.vector_type(wide, count), {v});
     }
     for (unsigned k = 0; k < count; ++k) {
-        const Id part = count == 1 ? v : m.extract(v, wide, k);
-        out.push_back({scalar_type == ScalarType::Bool  ? s.ne(part, s.u32(0))
-                       : scalar_type == ScalarType::F16 ? s.half_value(part, payload_)
+        const Id part = count == 1 ? v : m_.extract(v, wide, k);
+        out.push_back({scalar_type == ScalarType::Bool  ? s_.ne(part, s_.u32(0))
+                       : scalar_type == ScalarType::F16 ? s_.half_value(part, payload_)
                                                         : part});
     }
 }
@@ -251,17 +253,19 @@ void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarTyp
 void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarType scalar_type,
                               std::span<const Scalar> values) {
     const std::size_t size = size_of(scalar_type);
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     if (in_words(scalar_type, place, offset)) {
         const bool whole = size <= 2 && place.aligned_to(size) && offset % size == 0;
         for (std::size_t k = 0; k < values.size(); ++k) {
             const Scalar address = byte_address(place, offset + k * size);
-            const Scalar bits = s.to_words(scalar_type, values[k]);
+            const Scalar bits = s_.to_words(scalar_type, values[k]);
             for (std::size_t b = 0; b < (whole ? 1 : size); ++b) {
                 const Scalar at =
-                    b == 0 ? address : s.pair_add(address, {s.u32(static_cast<std::uint32_t>(b)), s.u32(0)});
+                    b == 0 ? address
+                           : s_.pair_add(address, {s_.u32(static_cast<std::uint32_t>(b)), s_.u32(0)});
                 Id v = b < 4 ? bits.id : bits.high;
-                if (!whole) v = s.and_(s.shr(v, s.u32(static_cast<std::uint32_t>(b % 4 * 8))), s.u32(0xff));
+                if (!whole)
+                    v = s_.and_(s_.shr(v, s_.u32(static_cast<std::uint32_t>(b % 4 * 8))), s_.u32(0xff));
                 store_byte(at, whole ? size : 1, v);
             }
         }
@@ -269,10 +273,10 @@ void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarTy
     }
     const auto align = static_cast<std::uint32_t>(size);
     const auto count = static_cast<unsigned>(values.size());
-    if (s.paired(scalar_type)) {
+    if (s_.paired(scalar_type)) {
         for (unsigned k = 0; k < count; ++k) {
-            const Id two = m.vector_type(word, 2);
-            const Id v = m.op(spv::Op::OpCompositeConstruct, two, {values[k].id, values[k].high});
+            const Id two = m_.vector_type(word, 2);
+            const Id v = m_.op(spv::Op::OpCompositeConstruct, two, {values[k].id, values[k].high});
             store_at(leaf_pointer(place, offset + k * size, two), v, align);
         }
         return;
@@ -281,13 +285,13 @@ void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarTy
     const Id wide = size >= 4 ? item : word;
     Words parts;
     for (const Scalar& v : values) {
-        parts.push_back(scalar_type == ScalarType::Bool  ? s.pick(v.id, s.u32(1), s.u32(0))
-                        : scalar_type == ScalarType::F16 ? s.half_bits(v.id, payload_)
+        parts.push_back(scalar_type == ScalarType::Bool  ? s_.pick(v.id, s_.u32(1), s_.u32(0))
+                        : scalar_type == ScalarType::F16 ? s_.half_bits(v.id, payload_)
                                                          : v.id);
     }
-    Id v = count == 1 ? parts[0] : m.op(spv::Op::OpCompositeConstruct, m.vector_type(wide, count), parts);
-    const Id type = count == 1 ? item : m.vector_type(item, count);
-    if (size < 4) v = m.op(spv::Op::OpUConvert, type, {v});
+    Id v = count == 1 ? parts[0] : m_.op(spv::Op::OpCompositeConstruct, m_.vector_type(wide, count), parts);
+    const Id type = count == 1 ? item : m_.vector_type(item, count);
+    if (size < 4) v = m_.op(spv::Op::OpUConvert, type, {v});
     store_at(leaf_pointer(place, offset, type), v, align);
 }
 

@@ -24,53 +24,53 @@ void KernelEmitter::emit_print(NodeId id) {
         bytes += slot_bytes(fn_.type(arg).size());
     }
 
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     const Id block = reports();
-    const Id pointer = m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, word);
+    const Id pointer = m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, word);
     const auto member = [&](std::uint32_t k) {
-        return m.op(spv::Op::OpAccessChain, pointer, {block, s.u32(k)});
+        return m_.op(spv::Op::OpAccessChain, pointer, {block, s_.u32(k)});
     };
     const Id capacity = load_at(word, member(0), 4);
     const Id used = member(1);
     // Once it is full nobody adds to the number of bytes any more: it must not wrap.
-    const Id room = s.ult(atomic(spv::Op::OpAtomicLoad, word, used, false, {}), capacity);
-    const Id claim = m.new_id();
-    const Id claimed = m.new_id();
-    const Id before = m.block();
-    m.selection_merge(claimed);
-    m.branch_if(room, claim, claimed);
-    m.label(claim);
-    const Id mine = atomic(spv::Op::OpAtomicIAdd, word, used, false, {s.u32(bytes)});
-    m.branch(claimed);
-    m.label(claimed);
-    const Id offset = m.phi(word, s.u32(~0u), before, mine, claim);
-    const Id fits = s.both(s.ult(offset, capacity), s.ule(s.u32(bytes), s.sub(capacity, offset)));
-    const Id write = m.new_id();
-    const Id lose = m.new_id();
-    const Id done = m.new_id();
-    m.selection_merge(done);
-    m.branch_if(fits, write, lose);
-    m.label(lose);
-    atomic(spv::Op::OpAtomicIAdd, word, member(2), false, {s.u32(1)});
-    m.branch(done);
-    m.label(write);
-    const Id base = s.shr(offset, s.u32(2));
+    const Id room = s_.ult(atomic(spv::Op::OpAtomicLoad, word, used, false, {}), capacity);
+    const Id claim = m_.new_id();
+    const Id claimed = m_.new_id();
+    const Id before = m_.block();
+    m_.selection_merge(claimed);
+    m_.branch_if(room, claim, claimed);
+    m_.label(claim);
+    const Id mine = atomic(spv::Op::OpAtomicIAdd, word, used, false, {s_.u32(bytes)});
+    m_.branch(claimed);
+    m_.label(claimed);
+    const Id offset = m_.phi(word, s_.u32(~0u), before, mine, claim);
+    const Id fits = s_.both(s_.ult(offset, capacity), s_.ule(s_.u32(bytes), s_.sub(capacity, offset)));
+    const Id write = m_.new_id();
+    const Id lose = m_.new_id();
+    const Id done = m_.new_id();
+    m_.selection_merge(done);
+    m_.branch_if(fits, write, lose);
+    m_.label(lose);
+    atomic(spv::Op::OpAtomicIAdd, word, member(2), false, {s_.u32(1)});
+    m_.branch(done);
+    m_.label(write);
+    const Id base = s_.shr(offset, s_.u32(2));
     const auto put = [&](std::uint32_t at, Id v) {
-        const Id place = m.op(spv::Op::OpAccessChain, pointer, {block, s.u32(4), s.add(base, s.u32(at))});
+        const Id place = m_.op(spv::Op::OpAccessChain, pointer, {block, s_.u32(4), s_.add(base, s_.u32(at))});
         store_at(place, v, 4);
     };
-    put(0, s.u32(number));
-    put(1, s.u32(bytes));
+    put(0, s_.u32(number));
+    put(1, s_.u32(bytes));
     std::uint32_t at = sizeof(RecordHeader) / 4;
     for (const NodeId arg : args) {
         const ir::Leaves& all = leaves(fn_.type(arg));
         std::vector<Id> words(slot_bytes(fn_.type(arg).size()) / 4);
         for (std::size_t k = 0; k < all.size(); ++k) {
-            const Scalar bits = s.to_words(all[k].scalar, value(arg)[k]);
+            const Scalar bits = s_.to_words(all[k].scalar, value(arg)[k]);
             const auto shift = static_cast<std::uint32_t>(all[k].offset % 4 * 8);
             Id& first = words[static_cast<std::size_t>(all[k].offset / 4)];
-            const Id moved = shift == 0 ? bits.id : s.shl(bits.id, s.u32(shift));
-            first = first == 0 ? moved : s.or_(first, moved);
+            const Id moved = shift == 0 ? bits.id : s_.shl(bits.id, s_.u32(shift));
+            first = first == 0 ? moved : s_.or_(first, moved);
             if (bits.high != 0) words[static_cast<std::size_t>(all[k].offset / 4 + 1)] = bits.high;
         }
         for (std::uint32_t k = 0; k < words.size(); ++k) {
@@ -78,8 +78,8 @@ void KernelEmitter::emit_print(NodeId id) {
         }
         at += static_cast<std::uint32_t>(words.size());
     }
-    m.branch(done);
-    m.label(done);
+    m_.branch(done);
+    m_.label(done);
 }
 
 }  // namespace volley::codegen::spirv

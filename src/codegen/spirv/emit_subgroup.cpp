@@ -57,24 +57,24 @@ Scalar KernelEmitter::identity(Op combine, ScalarType type) {
                                    : type == ScalarType::F32 ? 0x7f800000u
                                                              : 0x7ff0000000000000u;
     switch (combine) {
-        case Op::Mul: return s.convert(ScalarType::Bool, type, {m.boolean(true)});
-        case Op::Min: return s.constant(type, f ? infinity : highest);
+        case Op::Mul: return s_.convert(ScalarType::Bool, type, {m_.boolean(true)});
+        case Op::Min: return s_.constant(type, f ? infinity : highest);
         case Op::Max:
-            return s.constant(type, f ? infinity | std::uint64_t{1} << (bits - 1) : (~highest & ones));
-        case Op::And: return s.constant(type, ones);
-        default: return s.zero(type);
+            return s_.constant(type, f ? infinity | std::uint64_t{1} << (bits - 1) : (~highest & ones));
+        case Op::And: return s_.constant(type, ones);
+        default: return s_.zero(type);
     }
 }
 
 Id KernelEmitter::group(spv::Op op, Id type, std::initializer_list<std::uint32_t> operands) {
-    Words all = {s.u32(static_cast<std::uint32_t>(spv::Scope::Subgroup))};
+    Words all = {s_.u32(static_cast<std::uint32_t>(spv::Scope::Subgroup))};
     all.insert(all.end(), operands.begin(), operands.end());
-    return m.op(op, type, all);
+    return m_.op(op, type, all);
 }
 
 void KernelEmitter::need(spv::Capability capability) {
-    m.capability(spv::Capability::GroupNonUniform);
-    m.capability(capability);
+    m_.capability(spv::Capability::GroupNonUniform);
+    m_.capability(capability);
 }
 
 // ---- folds and scans ----
@@ -97,62 +97,62 @@ Scalar KernelEmitter::fold_scalar(Op combine, spv::GroupOperation kind, ScalarTy
     }
     need(spv::Capability::GroupNonUniformArithmetic);
     const auto operation = static_cast<std::uint32_t>(kind);
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     if (type == ScalarType::Bool) {
-        const Id mask = s.pick(x.id, s.u32(~0u), s.u32(0));
-        return {s.ne(group(group_op(combine, ScalarType::U32), word, {operation, mask}), s.u32(0))};
+        const Id mask = s_.pick(x.id, s_.u32(~0u), s_.u32(0));
+        return {s_.ne(group(group_op(combine, ScalarType::U32), word, {operation, mask}), s_.u32(0))};
     }
-    if (size_of(type) == 8 && (s.paired(type) || (is_integer(type) && !target_.subgroup_extended_types)))
+    if (size_of(type) == 8 && (s_.paired(type) || (is_integer(type) && !target_.subgroup_extended_types)))
         return fold_by_lanes(combine, kind, type, x);
-    const Id t = s.type(type);
+    const Id t = s_.type(type);
     if (is_float(type) && (combine == Op::Min || combine == Op::Max))
         return fold_extreme(combine, kind, type, x);
     const Id result = group(group_op(combine, type), t, {operation, x.id});
-    if (type == ScalarType::F16) return {s.round_to_half(result)};
+    if (type == ScalarType::F16) return {s_.round_to_half(result)};
     if (size_of(type) >= 4) return {result};
     // Narrow integers: sums wrap, and the identities are those of the narrow type.
     if (kind == spv::GroupOperation::ExclusiveScan && (combine == Op::Min || combine == Op::Max)) {
         const Op inwards = combine;
-        return s.apply(inwards, is_signed_integer(type) ? ScalarType::I32 : ScalarType::U32, {result},
-                       identity(combine, type));
+        return s_.apply(inwards, is_signed_integer(type) ? ScalarType::I32 : ScalarType::U32, {result},
+                        identity(combine, type));
     }
-    return {s.narrow(type, result)};
+    return {s_.narrow(type, result)};
 }
 
 // min and max of floats pass over NaN, which the instructions leave open: it becomes the identity, and comes
 // back where there is nothing else.
 Scalar KernelEmitter::fold_extreme(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
-    const Id t = s.type(type);
+    const Id t = s_.type(type);
     const auto operation = static_cast<std::uint32_t>(kind);
-    const Id nan = s.apply(Op::IsNan, type, x).id;
-    const Scalar number = s.select(type, nan, identity(combine, type), x);
+    const Id nan = s_.apply(Op::IsNan, type, x).id;
+    const Scalar number = s_.select(type, nan, identity(combine, type), x);
     const Id result = group(group_op(combine, type), t, {operation, number.id});
     if (kind == spv::GroupOperation::ExclusiveScan) return {result};
-    const Id numbers = group(spv::Op::OpGroupNonUniformBitwiseOr, m.u32_type(),
-                             {operation, s.pick(nan, s.u32(0), s.u32(1))});
+    const Id numbers = group(spv::Op::OpGroupNonUniformBitwiseOr, m_.u32_type(),
+                             {operation, s_.pick(nan, s_.u32(0), s_.u32(1))});
     const std::uint64_t bits = type == ScalarType::F16   ? 0x7e00u
                                : type == ScalarType::F32 ? 0x7fc00000u
                                                          : 0x7ff8000000000000u;
-    return s.select(type, s.eq(numbers, s.u32(0)), s.constant(type, bits), {result});
+    return s_.select(type, s_.eq(numbers, s_.u32(0)), s_.constant(type, bits), {result});
 }
 
 // Every lane goes through all lanes in order, and takes those that are active and count for it.
 Scalar KernelEmitter::fold_by_lanes(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
-    const Id word = m.u32_type();
-    const Id active = ballot(m.boolean(true));
+    const Id word = m_.u32_type();
+    const Id active = ballot(m_.boolean(true));
     const Id own = lane();
     Scalar sum = identity(combine, type);
-    Id begun = m.boolean(false);
+    Id begun = m_.boolean(false);
     for (std::uint32_t from = 0; from < target_.subgroup_size; ++from) {
-        const Scalar v = shuffle(type, x, s.u32(from));
-        const Id bits = m.extract(active, word, from / 32);
-        Id takes = s.ne(s.and_(bits, s.u32(1u << (from % 32))), s.u32(0));
-        if (kind == spv::GroupOperation::InclusiveScan) takes = s.both(takes, s.ule(s.u32(from), own));
-        if (kind == spv::GroupOperation::ExclusiveScan) takes = s.both(takes, s.ult(s.u32(from), own));
+        const Scalar v = shuffle(type, x, s_.u32(from));
+        const Id bits = m_.extract(active, word, from / 32);
+        Id takes = s_.ne(s_.and_(bits, s_.u32(1u << (from % 32))), s_.u32(0));
+        if (kind == spv::GroupOperation::InclusiveScan) takes = s_.both(takes, s_.ule(s_.u32(from), own));
+        if (kind == spv::GroupOperation::ExclusiveScan) takes = s_.both(takes, s_.ult(s_.u32(from), own));
         // The first value starts the sum, not the identity: 0 + -0 would lose the sign.
-        const Scalar more = s.select(type, begun, s.apply(combine, type, sum, v), v);
-        sum = s.select(type, takes, more, sum);
-        begun = s.either(begun, takes);
+        const Scalar more = s_.select(type, begun, s_.apply(combine, type, sum, v), v);
+        sum = s_.select(type, takes, more, sum);
+        begun = s_.either(begun, takes);
     }
     return sum;
 }
@@ -161,8 +161,8 @@ Scalar KernelEmitter::fold_by_lanes(Op combine, spv::GroupOperation kind, Scalar
 
 Id KernelEmitter::lane() {
     if (lane_ == 0) {
-        m.capability(spv::Capability::GroupNonUniform);
-        const ModuleBuilder::InPrologue prologue(m);
+        m_.capability(spv::Capability::GroupNonUniform);
+        const ModuleBuilder::InPrologue prologue(m_);
         lane_ = builtin_word(spv::BuiltIn::SubgroupLocalInvocationId);
     }
     return lane_;
@@ -172,23 +172,23 @@ Scalar KernelEmitter::shuffle(ScalarType type, Scalar x, Id from) {
     if (!target_.subgroup_shuffle) return shuffle_shared(type, x, from);
     need(spv::Capability::GroupNonUniformShuffle);
     const auto moved = [&](Id t, Id v) { return group(spv::Op::OpGroupNonUniformShuffle, t, {v, from}); };
-    const Id word = m.u32_type();
-    if (type == ScalarType::Bool) return {s.ne(moved(word, s.pick(x.id, s.u32(1), s.u32(0))), s.u32(0))};
-    if (s.paired(type)) return {moved(word, x.id), moved(word, x.high)};
+    const Id word = m_.u32_type();
+    if (type == ScalarType::Bool) return {s_.ne(moved(word, s_.pick(x.id, s_.u32(1), s_.u32(0))), s_.u32(0))};
+    if (s_.paired(type)) return {moved(word, x.id), moved(word, x.high)};
     if (size_of(type) == 8 && is_integer(type) && !target_.subgroup_extended_types) {
-        const Scalar words = s.split(x.id);
-        return {s.join(s.type(type), moved(word, words.id), moved(word, words.high))};
+        const Scalar words = s_.split(x.id);
+        return {s_.join(s_.type(type), moved(word, words.id), moved(word, words.high))};
     }
-    return {moved(s.type(type), x.id)};
+    return {moved(s_.type(type), x.id)};
 }
 
 void KernelEmitter::emit_lane(NodeId id) {
     const NodeId operand = fn_.arg(id, 0);
     const ScalarType type = fn_.type(operand).scalar();
     Id from = scalar(fn_.arg(id, 1)).id;
-    if (fn_[id].op == Op::SubgroupShuffleXor) from = s.xor_(lane(), from);
+    if (fn_[id].op == Op::SubgroupShuffleXor) from = s_.xor_(lane(), from);
     // A lane that is not there gives any value, but must not be asked for.
-    from = m.glsl(GLSLstd450UMin, m.u32_type(), {from, s.u32(target_.subgroup_size - 1)});
+    from = m_.glsl(GLSLstd450UMin, m_.u32_type(), {from, s_.u32(target_.subgroup_size - 1)});
     std::array<Scalar, 4> results;
     const std::size_t count = values_[operand].count;
     for (std::size_t k = 0; k < count; ++k) results[k] = shuffle(type, value(operand)[k], from);
@@ -198,7 +198,7 @@ void KernelEmitter::emit_lane(NodeId id) {
 // ---- votes ----
 
 Id KernelEmitter::ballot(Id vote) {
-    const Id four = m.vector_type(m.u32_type(), 4);
+    const Id four = m_.vector_type(m_.u32_type(), 4);
     if (!target_.subgroup_ballot) return ballot_shared(vote);
     need(spv::Capability::GroupNonUniformBallot);
     return group(spv::Op::OpGroupNonUniformBallot, four, {vote});
@@ -206,32 +206,32 @@ Id KernelEmitter::ballot(Id vote) {
 
 void KernelEmitter::emit_vote(NodeId id) {
     const Op op = fn_[id].op;
-    const Id word = m.u32_type();
+    const Id word = m_.u32_type();
     if (op == Op::SubgroupElect) {
-        m.capability(spv::Capability::GroupNonUniform);
-        set(id, {group(spv::Op::OpGroupNonUniformElect, m.bool_type(), {})});
+        m_.capability(spv::Capability::GroupNonUniform);
+        set(id, {group(spv::Op::OpGroupNonUniformElect, m_.bool_type(), {})});
         return;
     }
     const Id vote = scalar(fn_.arg(id, 0)).id;
     if (op == Op::SubgroupBallot) {
         const Id bits = ballot(vote);
         std::array<Scalar, 4> words;
-        for (std::uint32_t k = 0; k < 4; ++k) words[k] = {m.extract(bits, word, k)};
+        for (std::uint32_t k = 0; k < 4; ++k) words[k] = {m_.extract(bits, word, k)};
         set(id, words);
         return;
     }
     const bool all = op == Op::SubgroupAll;
     if (target_.subgroup_vote) {
         need(spv::Capability::GroupNonUniformVote);
-        set(id, {group(all ? spv::Op::OpGroupNonUniformAll : spv::Op::OpGroupNonUniformAny, m.bool_type(),
+        set(id, {group(all ? spv::Op::OpGroupNonUniformAll : spv::Op::OpGroupNonUniformAny, m_.bool_type(),
                        {vote})});
         return;
     }
     // All: nobody votes against.
-    const Id bits = ballot(all ? s.negated(vote) : vote);
-    Id any = m.extract(bits, word, 0);
-    for (std::uint32_t k = 1; k < 4; ++k) any = s.or_(any, m.extract(bits, word, k));
-    set(id, {all ? s.eq(any, s.u32(0)) : s.ne(any, s.u32(0))});
+    const Id bits = ballot(all ? s_.negated(vote) : vote);
+    Id any = m_.extract(bits, word, 0);
+    for (std::uint32_t k = 1; k < 4; ++k) any = s_.or_(any, m_.extract(bits, word, k));
+    set(id, {all ? s_.eq(any, s_.u32(0)) : s_.ne(any, s_.u32(0))});
 }
 
 }  // namespace volley::codegen::spirv

@@ -21,53 +21,53 @@ void KernelEmitter::require_whole_group(std::string_view what) {
     if (exchange_[0] != 0) return;
     const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
     for (Id& array : exchange_) {
-        array = m.variable(spv::StorageClass::Workgroup, m.array_type(m.u32_type(), invocations));
+        array = m_.variable(spv::StorageClass::Workgroup, m_.array_type(m_.u32_type(), invocations));
         out_.shared_bytes += 4 * invocations;
     }
 }
 
 void KernelEmitter::group_barrier() {
     using Mask = spv::MemorySemanticsMask;
-    const Id scope = s.u32(static_cast<std::uint32_t>(spv::Scope::Workgroup));
-    m.statement(spv::Op::OpControlBarrier, {scope, scope,
-                                            s.u32(static_cast<std::uint32_t>(Mask::AcquireRelease) |
-                                                  static_cast<std::uint32_t>(Mask::MakeAvailable) |
-                                                  static_cast<std::uint32_t>(Mask::MakeVisible) |
-                                                  static_cast<std::uint32_t>(Mask::WorkgroupMemory))});
+    const Id scope = s_.u32(static_cast<std::uint32_t>(spv::Scope::Workgroup));
+    m_.statement(spv::Op::OpControlBarrier, {scope, scope,
+                                             s_.u32(static_cast<std::uint32_t>(Mask::AcquireRelease) |
+                                                    static_cast<std::uint32_t>(Mask::MakeAvailable) |
+                                                    static_cast<std::uint32_t>(Mask::MakeVisible) |
+                                                    static_cast<std::uint32_t>(Mask::WorkgroupMemory))});
 }
 
 Id KernelEmitter::exchange_cell(std::size_t array, Id index) {
-    return m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::Workgroup, m.u32_type()),
-                {exchange_[array], index});
+    return m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::Workgroup, m_.u32_type()),
+                 {exchange_[array], index});
 }
 
 void KernelEmitter::put_down(Scalar words) {
     constexpr auto non_private = static_cast<std::uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
-    m.statement(spv::Op::OpStore, {exchange_cell(0, local_index()), words.id, non_private});
+    m_.statement(spv::Op::OpStore, {exchange_cell(0, local_index()), words.id, non_private});
     if (words.high != 0)
-        m.statement(spv::Op::OpStore, {exchange_cell(1, local_index()), words.high, non_private});
+        m_.statement(spv::Op::OpStore, {exchange_cell(1, local_index()), words.high, non_private});
     group_barrier();
 }
 
 Scalar KernelEmitter::pick_up(ScalarType type, Id index) {
     constexpr auto non_private = static_cast<std::uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
     const auto load = [&](std::size_t array) {
-        return m.op(spv::Op::OpLoad, m.u32_type(), {exchange_cell(array, index), non_private});
+        return m_.op(spv::Op::OpLoad, m_.u32_type(), {exchange_cell(array, index), non_private});
     };
     const Id low = load(0);
-    return s.from_words(type, low, size_of(type) == 8 ? load(1) : 0);
+    return s_.from_words(type, low, size_of(type) == 8 ? load(1) : 0);
 }
 
 // The index in the workgroup of a lane of this subgroup, kept inside of the workgroup.
 Id KernelEmitter::neighbour(Id from) {
     const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
-    const Id index = s.add(s.sub(local_index(), lane()), from);
-    return m.glsl(GLSLstd450UMin, m.u32_type(), {index, s.u32(invocations - 1)});
+    const Id index = s_.add(s_.sub(local_index(), lane()), from);
+    return m_.glsl(GLSLstd450UMin, m_.u32_type(), {index, s_.u32(invocations - 1)});
 }
 
 Scalar KernelEmitter::shuffle_shared(ScalarType type, Scalar x, Id from) {
     require_whole_group("subgroup shuffles");
-    put_down(s.to_words(type, x));
+    put_down(s_.to_words(type, x));
     const Scalar result = pick_up(type, neighbour(from));
     group_barrier();
     return result;
@@ -76,33 +76,33 @@ Scalar KernelEmitter::shuffle_shared(ScalarType type, Scalar x, Id from) {
 Id KernelEmitter::ballot_shared(Id vote) {
     require_whole_group("subgroup ballots");
     const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
-    put_down({s.pick(vote, s.u32(1), s.u32(0))});
-    std::array<Id, 4> words = {s.u32(0), s.u32(0), s.u32(0), s.u32(0)};
-    const Id first = s.sub(local_index(), lane());
+    put_down({s_.pick(vote, s_.u32(1), s_.u32(0))});
+    std::array<Id, 4> words = {s_.u32(0), s_.u32(0), s_.u32(0), s_.u32(0)};
+    const Id first = s_.sub(local_index(), lane());
     for (std::uint32_t k = 0; k < std::min(target_.subgroup_size, invocations); ++k) {
-        const Id there = s.ult(s.add(first, s.u32(k)), s.u32(invocations));
-        const Id v = s.pick(there, pick_up(ScalarType::U32, neighbour(s.u32(k))).id, s.u32(0));
-        words[k / 32] = s.or_(words[k / 32], s.shl(v, s.u32(k % 32)));
+        const Id there = s_.ult(s_.add(first, s_.u32(k)), s_.u32(invocations));
+        const Id v = s_.pick(there, pick_up(ScalarType::U32, neighbour(s_.u32(k))).id, s_.u32(0));
+        words[k / 32] = s_.or_(words[k / 32], s_.shl(v, s_.u32(k % 32)));
     }
     group_barrier();
-    return m.op(spv::Op::OpCompositeConstruct, m.vector_type(m.u32_type(), 4), words);
+    return m_.op(spv::Op::OpCompositeConstruct, m_.vector_type(m_.u32_type(), 4), words);
 }
 
 Scalar KernelEmitter::fold_shared(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
     require_whole_group("subgroup arithmetic");
     const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
-    put_down(s.to_words(type, x));
+    put_down(s_.to_words(type, x));
     Scalar sum = identity(combine, type);
-    Id begun = m.boolean(false);
-    const Id first = s.sub(local_index(), lane());
+    Id begun = m_.boolean(false);
+    const Id first = s_.sub(local_index(), lane());
     for (std::uint32_t k = 0; k < std::min(target_.subgroup_size, invocations); ++k) {
-        Id takes = s.ult(s.add(first, s.u32(k)), s.u32(invocations));
-        if (kind == spv::GroupOperation::InclusiveScan) takes = s.both(takes, s.ule(s.u32(k), lane()));
-        if (kind == spv::GroupOperation::ExclusiveScan) takes = s.both(takes, s.ult(s.u32(k), lane()));
-        const Scalar v = pick_up(type, neighbour(s.u32(k)));
-        const Scalar more = s.select(type, begun, s.apply(combine, type, sum, v), v);
-        sum = s.select(type, takes, more, sum);
-        begun = s.either(begun, takes);
+        Id takes = s_.ult(s_.add(first, s_.u32(k)), s_.u32(invocations));
+        if (kind == spv::GroupOperation::InclusiveScan) takes = s_.both(takes, s_.ule(s_.u32(k), lane()));
+        if (kind == spv::GroupOperation::ExclusiveScan) takes = s_.both(takes, s_.ult(s_.u32(k), lane()));
+        const Scalar v = pick_up(type, neighbour(s_.u32(k)));
+        const Scalar more = s_.select(type, begun, s_.apply(combine, type, sum, v), v);
+        sum = s_.select(type, takes, more, sum);
+        begun = s_.either(begun, takes);
     }
     group_barrier();
     return sum;

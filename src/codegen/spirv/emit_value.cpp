@@ -15,7 +15,7 @@ void KernelEmitter::emit_node(NodeId id) {
     const ir::Node& node = fn_[id];
     site_.node = id;
     switch (ir::form(node.op)) {
-        case Form::Constant: set(id, s.constant(node.type.scalar(), node.imm)); break;
+        case Form::Constant: set(id, s_.constant(node.type.scalar(), node.imm)); break;
         case Form::Zero: emit_zero(id); break;
         case Form::Parameter: emit_param(id); break;
         case Form::Root: declare_root(id); return;
@@ -62,7 +62,7 @@ void KernelEmitter::emit_node(NodeId id) {
 
 void KernelEmitter::emit_zero(NodeId id) {
     scratch_.clear();
-    for (const ir::Leaf& leaf : leaves(fn_.type(id))) scratch_.push_back(s.zero(leaf.scalar));
+    for (const ir::Leaf& leaf : leaves(fn_.type(id))) scratch_.push_back(s_.zero(leaf.scalar));
     set(id, scratch_);
 }
 
@@ -78,29 +78,28 @@ void KernelEmitter::emit_builtin(NodeId id) {
         case Op::LocalId: three(local_id()); return;
         case Op::GroupId: three(group_id()); return;
         case Op::GlobalSize: three(global_size()); return;
-        case Op::LocalSize: three(std::array{s.u32(local[0]), s.u32(local[1]), s.u32(local[2])}); return;
+        case Op::LocalSize: three(std::array{s_.u32(local[0]), s_.u32(local[1]), s_.u32(local[2])}); return;
         case Op::GroupCount: {
             // An invocation that runs is in the grid: no size is zero.
             std::array<Id, 3> count = {};
             for (std::size_t d = 0; d < 3; ++d) {
                 const Id size = global_size()[d];
-                const ModuleBuilder::InPrologue prologue(m);
-                count[d] =
-                    local[d] == 1
-                        ? size
-                        : s.add(m.op(spv::Op::OpUDiv, m.u32_type(), {s.sub(size, s.u32(1)), s.u32(local[d])}),
-                                s.u32(1));
+                const ModuleBuilder::InPrologue prologue(m_);
+                count[d] = local[d] == 1 ? size
+                                         : s_.add(m_.op(spv::Op::OpUDiv, m_.u32_type(),
+                                                        {s_.sub(size, s_.u32(1)), s_.u32(local[d])}),
+                                                  s_.u32(1));
             }
             three(count);
             return;
         }
         case Op::LocalIndex: set(id, {local_index()}); return;
-        case Op::SubgroupSize: set(id, {s.u32(target_.subgroup_size)}); return;
-        case Op::SubgroupCount: set(id, {s.u32((invocations - 1) / target_.subgroup_size + 1)}); return;
+        case Op::SubgroupSize: set(id, {s_.u32(target_.subgroup_size)}); return;
+        case Op::SubgroupCount: set(id, {s_.u32((invocations - 1) / target_.subgroup_size + 1)}); return;
         default: {
-            m.capability(spv::Capability::GroupNonUniform);
+            m_.capability(spv::Capability::GroupNonUniform);
             const bool lane = fn_[id].op == Op::SubgroupLane;
-            const ModuleBuilder::InPrologue prologue(m);
+            const ModuleBuilder::InPrologue prologue(m_);
             set(id,
                 {builtin_word(lane ? spv::BuiltIn::SubgroupLocalInvocationId : spv::BuiltIn::SubgroupId)});
             return;
@@ -113,26 +112,26 @@ void KernelEmitter::emit_param(NodeId id) {
     const DType type = fn_.type(id);
     scratch_.clear();
     if (type.size() > 0 && plan_.uses[fn_[id].imm].value) {
-        const ModuleBuilder::InPrologue prologue(m);
+        const ModuleBuilder::InPrologue prologue(m_);
         const std::size_t field = field_of(FieldKind::Value, static_cast<std::uint32_t>(fn_[id].imm));
         std::vector<Id> words(static_cast<std::size_t>((type.size() + 3) / 4));
         const auto word = [&](std::uint64_t at) {
             Id& cached = words[static_cast<std::size_t>(at)];
-            if (cached == 0) cached = load_argument(field, m.u32_type(), static_cast<std::uint32_t>(at));
+            if (cached == 0) cached = load_argument(field, m_.u32_type(), static_cast<std::uint32_t>(at));
             return cached;
         };
         const auto bytes = [&](std::uint64_t offset, std::uint64_t size) {  // up to four
             const auto shift = static_cast<std::uint32_t>(offset % 4 * 8);
             Id v = word(offset / 4);
-            if (shift != 0) v = s.shr(v, s.u32(shift));
-            if (offset % 4 + size > 4) v = s.or_(v, s.shl(word(offset / 4 + 1), s.u32(32 - shift)));
-            return size < 4 ? s.and_(v, s.u32((1u << (8 * size)) - 1)) : v;
+            if (shift != 0) v = s_.shr(v, s_.u32(shift));
+            if (offset % 4 + size > 4) v = s_.or_(v, s_.shl(word(offset / 4 + 1), s_.u32(32 - shift)));
+            return size < 4 ? s_.and_(v, s_.u32((1u << (8 * size)) - 1)) : v;
         };
         for (const ir::Leaf& leaf : leaves(type)) {
             const std::uint64_t size = size_of(leaf.scalar);
             const Id low = bytes(leaf.offset, std::min<std::uint64_t>(size, 4));
             const Id high = size == 8 ? bytes(leaf.offset + 4, 4) : 0;
-            scratch_.push_back(s.from_words(leaf.scalar, low, high));
+            scratch_.push_back(s_.from_words(leaf.scalar, low, high));
         }
     }
     set(id, scratch_);
@@ -140,15 +139,15 @@ void KernelEmitter::emit_param(NodeId id) {
 
 void KernelEmitter::emit_buffer_size(NodeId id) {
     const auto parameter = static_cast<std::uint32_t>(fn_[fn_.arg(id, 0)].imm);
-    const ModuleBuilder::InPrologue prologue(m);
-    const Id word = m.u32_type();
-    const Id two = load_argument(field_of(FieldKind::Elements, parameter), m.vector_type(word, 2));
+    const ModuleBuilder::InPrologue prologue(m_);
+    const Id word = m_.u32_type();
+    const Id two = load_argument(field_of(FieldKind::Elements, parameter), m_.vector_type(word, 2));
     if (fn_.type(id).size() == 4) {
-        set(id, {m.extract(two, word, 0)});
-    } else if (s.paired(ScalarType::U64)) {
-        set(id, {m.extract(two, word, 0), m.extract(two, word, 1)});
+        set(id, {m_.extract(two, word, 0)});
+    } else if (s_.paired(ScalarType::U64)) {
+        set(id, {m_.extract(two, word, 0), m_.extract(two, word, 1)});
     } else {
-        set(id, {m.op(spv::Op::OpBitcast, s.type(ScalarType::U64), {two})});
+        set(id, {m_.op(spv::Op::OpBitcast, s_.type(ScalarType::U64), {two})});
     }
 }
 
@@ -163,7 +162,7 @@ void KernelEmitter::emit_elementwise(NodeId id) {
     for (std::size_t k = 0; k < count; ++k) {
         std::array<Scalar, 3> x;
         for (std::size_t a = 0; a < args.size(); ++a) x[a] = pool_[values_[args[a]].first + k];
-        results[k] = s.apply(op, type, x[0], x[1], x[2], loose);
+        results[k] = s_.apply(op, type, x[0], x[1], x[2], loose);
     }
     set(id, std::span<const Scalar>(results.data(), count));
 }
@@ -173,14 +172,14 @@ void KernelEmitter::emit_select(NodeId id) {
     const DType type = fn_.type(id);
     const bool one_condition = fn_.type(args[0]).is_scalar();
     if (type.is_scalar()) {
-        set(id, s.select(type.scalar(), scalar(args[0]).id, scalar(args[1]), scalar(args[2])));
+        set(id, s_.select(type.scalar(), scalar(args[0]).id, scalar(args[1]), scalar(args[2])));
         return;
     }
     const ir::Leaves& all = leaves(type);
     scratch_.clear();
     for (std::size_t k = 0; k < all.size(); ++k) {
         const Id condition = value(args[0])[one_condition ? 0 : k].id;
-        scratch_.push_back(s.select(all[k].scalar, condition, value(args[1])[k], value(args[2])[k]));
+        scratch_.push_back(s_.select(all[k].scalar, condition, value(args[1])[k], value(args[2])[k]));
     }
     set(id, scratch_);
 }
@@ -192,7 +191,7 @@ void KernelEmitter::emit_convert(NodeId id) {
     std::array<Scalar, 16> results;
     const std::size_t count = values_[operand].count;
     for (std::size_t k = 0; k < count; ++k)
-        results[k] = s.convert(from, to, pool_[values_[operand].first + k]);
+        results[k] = s_.convert(from, to, pool_[values_[operand].first + k]);
     set(id, std::span<const Scalar>(results.data(), count));
 }
 
@@ -213,7 +212,7 @@ void KernelEmitter::emit_bitcast(NodeId id) {
     std::array<Id, 32> words = {};
     const std::size_t per_word = from_size < 4 ? 4 / from_size : 1;
     for (std::size_t k = 0; k < given.size(); ++k) {
-        const Scalar bits = s.to_words(from, given[k]);
+        const Scalar bits = s_.to_words(from, given[k]);
         if (from_size >= 4) {
             words[k * from_size / 4] = bits.id;
             if (from_size == 8) words[k * 2 + 1] = bits.high;
@@ -221,18 +220,18 @@ void KernelEmitter::emit_bitcast(NodeId id) {
             words[k / per_word] = bits.id;
         } else {
             const auto shift = static_cast<std::uint32_t>(k % per_word * from_size * 8);
-            words[k / per_word] = s.or_(words[k / per_word], s.shl(bits.id, s.u32(shift)));
+            words[k / per_word] = s_.or_(words[k / per_word], s_.shl(bits.id, s_.u32(shift)));
         }
     }
     for (std::size_t k = 0; k < count; ++k) {
         if (to_size >= 4) {
-            results[k] = s.from_words(to, words[k * to_size / 4], to_size == 8 ? words[k * 2 + 1] : 0);
+            results[k] = s_.from_words(to, words[k * to_size / 4], to_size == 8 ? words[k * 2 + 1] : 0);
             continue;
         }
         const auto shift = static_cast<std::uint32_t>(k * to_size % 4 * 8);
         Id v = words[k * to_size / 4];
-        if (shift != 0) v = s.shr(v, s.u32(shift));
-        results[k] = s.from_words(to, s.and_(v, s.u32((1u << (8 * to_size)) - 1)));
+        if (shift != 0) v = s_.shr(v, s_.u32(shift));
+        results[k] = s_.from_words(to, s_.and_(v, s_.u32((1u << (8 * to_size)) - 1)));
     }
     set(id, std::span<const Scalar>(results.data(), count));
 }
@@ -277,7 +276,7 @@ void KernelEmitter::extract_path(std::size_t first, DType type, std::span<const 
             out = std::move(chosen);
             continue;
         }
-        const Id here = s.eq(index, s.u32(static_cast<std::uint32_t>(part)));
+        const Id here = s_.eq(index, s_.u32(static_cast<std::uint32_t>(part)));
         // All parts have one type, and so the same leaves.
         DType reached = type.part(part);
         for (const NodeId step : path.subspan(1)) {
@@ -286,7 +285,7 @@ void KernelEmitter::extract_path(std::size_t first, DType type, std::span<const 
         }
         const ir::Leaves& all = leaves(reached);
         for (std::size_t k = 0; k < out.size(); ++k)
-            out[k] = s.select(all[k].scalar, here, chosen[k], out[k]);
+            out[k] = s_.select(all[k].scalar, here, chosen[k], out[k]);
     }
 }
 

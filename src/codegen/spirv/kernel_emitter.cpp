@@ -17,7 +17,7 @@ KernelEmitter::KernelEmitter(const ir::Function& fn, const Variant& variant, con
       target_(target),
       site_{fn, target},
       plan_(fn, variant, target),
-      s(m, target, site_),
+      s_(m_, target, site_),
       values_(fn.nodes.size()),
       memory_(fn.nodes.size()),
       addresses_(fn.params.size()) {
@@ -25,49 +25,49 @@ KernelEmitter::KernelEmitter(const ir::Function& fn, const Variant& variant, con
 }
 
 Module KernelEmitter::emit() {
-    m.capability(spv::Capability::Shader);
-    m.capability(spv::Capability::VulkanMemoryModel);
-    m.capability(spv::Capability::PhysicalStorageBufferAddresses);
+    m_.capability(spv::Capability::Shader);
+    m_.capability(spv::Capability::VulkanMemoryModel);
+    m_.capability(spv::Capability::PhysicalStorageBufferAddresses);
     out_.reports = plan_.prints || plan_.counted;
     out_.needs_full_subgroups = plan_.subgroups;
     declare_arguments();
 
     Id end = 0;
     if (plan_.guarded) {
-        const Id body = m.new_id();
-        end = m.new_id();
+        const Id body = m_.new_id();
+        end = m_.new_id();
         const Id inside = inside_grid();
-        m.selection_merge(end);
-        m.branch_if(inside, body, end);
-        m.label(body);
+        m_.selection_merge(end);
+        m_.branch_if(inside, body, end);
+        m_.label(body);
     }
     if (plan_.counted) {
         const Id index = [&] {
-            const ModuleBuilder::InPrologue prologue(m);
-            return m.op(spv::Op::OpUDiv, m.u32_type(), {local_index(), s.u32(target_.subgroup_size)});
+            const ModuleBuilder::InPrologue prologue(m_);
+            return m_.op(spv::Op::OpUDiv, m_.u32_type(), {local_index(), s_.u32(target_.subgroup_size)});
         }();
         const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
         const std::uint32_t subgroups = (invocations - 1) / target_.subgroup_size + 1;
-        counters_ = m.variable(spv::StorageClass::Workgroup, m.array_type(m.u32_type(), subgroups));
+        counters_ = m_.variable(spv::StorageClass::Workgroup, m_.array_type(m_.u32_type(), subgroups));
         out_.shared_bytes += 4 * subgroups;
-        iterations_ = m.local(m.u32_type());
-        const ModuleBuilder::InPrologue prologue(m);
-        counter_ = m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::Workgroup, m.u32_type()),
-                        {counters_, index});
-        store_counter(s.u32(plan_.sites));
+        iterations_ = m_.local(m_.u32_type());
+        const ModuleBuilder::InPrologue prologue(m_);
+        counter_ = m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::Workgroup, m_.u32_type()),
+                         {counters_, index});
+        store_counter(s_.u32(plan_.sites));
     }
     emit_region(fn_.body);
     if (end != 0) {
-        if (m.open()) m.branch(end);
-        m.label(end);
+        if (m_.open()) m_.branch(end);
+        m_.label(end);
     }
-    if (m.open()) m.return_();
+    if (m_.open()) m_.leave();
     declare_modes();
     // All invocations in one dimension: ids come from the index anyway, and drivers that cut rows into
     // subgroups, not workgroups, then cut them as docs/ir.md says.
     const std::array<std::uint32_t, 3> local = {variant_.local[0] * variant_.local[1] * variant_.local[2], 1,
                                                 1};
-    out_.words = m.finish(local);
+    out_.words = m_.finish(local);
     return std::move(out_);
 }
 
@@ -86,8 +86,8 @@ void KernelEmitter::set(NodeId id, std::span<const Scalar> leaves) {
 
 void KernelEmitter::declare_arguments() {
     std::vector<BlockMember> members;
-    const Id word = m.u32_type();
-    const Id two = m.vector_type(word, 2);
+    const Id word = m_.u32_type();
+    const Id two = m_.vector_type(word, 2);
     std::uint32_t offset = 0;
     const auto field = [&](FieldKind kind, std::uint32_t parameter, std::uint32_t size, Id type) {
         out_.fields.push_back({kind, parameter, offset, size});
@@ -101,28 +101,28 @@ void KernelEmitter::declare_arguments() {
         if (plan_.uses[p].elements) field(FieldKind::Elements, p, 8, two);
     }
     if (out_.reports) field(FieldKind::Reports, 0, 8, two);
-    if (plan_.global_size) field(FieldKind::GlobalSize, 0, 12, m.vector_type(word, 3));
-    if (variant_.based) field(FieldKind::GroupBase, 0, 12, m.vector_type(word, 3));
+    if (plan_.global_size) field(FieldKind::GlobalSize, 0, 12, m_.vector_type(word, 3));
+    if (variant_.based) field(FieldKind::GroupBase, 0, 12, m_.vector_type(word, 3));
     for (std::uint32_t p = 0; p < fn_.params.size(); ++p) {
         if (!plan_.uses[p].value) continue;
         const auto size = static_cast<std::uint32_t>(fn_.params[p].type.size());
-        if (size > 0) field(FieldKind::Value, p, size, m.array_type(word, (size + 3) / 4, 4));
+        if (size > 0) field(FieldKind::Value, p, size, m_.array_type(word, (size + 3) / 4, 4));
     }
     out_.argument_bytes = offset;
     if (members.empty()) return;
-    const Id block = m.block_type(members);
+    const Id block = m_.block_type(members);
     out_.indirect = offset > target_.push_bytes;
-    const ModuleBuilder::InPrologue prologue(m);
+    const ModuleBuilder::InPrologue prologue(m_);
     if (!out_.indirect) {
-        arguments_ = m.variable(spv::StorageClass::PushConstant, block);
+        arguments_ = m_.variable(spv::StorageClass::PushConstant, block);
         return;
     }
     const BlockMember address{two, 0};
-    const Id push = m.variable(spv::StorageClass::PushConstant, m.block_type({&address, 1}));
-    const Id pointer =
-        m.op(spv::Op::OpAccessChain, m.pointer_type(spv::StorageClass::PushConstant, two), {push, s.u32(0)});
-    arguments_ = m.op(spv::Op::OpBitcast, m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
-                      {m.load(two, pointer)});
+    const Id push = m_.variable(spv::StorageClass::PushConstant, m_.block_type({&address, 1}));
+    const Id pointer = m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::PushConstant, two),
+                             {push, s_.u32(0)});
+    arguments_ = m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
+                       {m_.load(two, pointer)});
 }
 
 std::size_t KernelEmitter::field_of(FieldKind kind, std::uint32_t parameter) const {
@@ -135,34 +135,34 @@ std::size_t KernelEmitter::field_of(FieldKind kind, std::uint32_t parameter) con
 Id KernelEmitter::load_argument(std::size_t field, Id type, std::uint32_t word) {
     const auto storage =
         out_.indirect ? spv::StorageClass::PhysicalStorageBuffer : spv::StorageClass::PushConstant;
-    const Id pointer_type = m.pointer_type(storage, type);
-    const Id member = s.u32(static_cast<std::uint32_t>(field));
+    const Id pointer_type = m_.pointer_type(storage, type);
+    const Id member = s_.u32(static_cast<std::uint32_t>(field));
     const Id pointer = out_.fields[field].kind == FieldKind::Value
-                           ? m.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member, s.u32(word)})
-                           : m.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member});
-    if (!out_.indirect) return m.load(type, pointer);
-    return m.op(spv::Op::OpLoad, type,
-                {pointer, static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned), 4});
+                           ? m_.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member, s_.u32(word)})
+                           : m_.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member});
+    if (!out_.indirect) return m_.load(type, pointer);
+    return m_.op(spv::Op::OpLoad, type,
+                 {pointer, static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned), 4});
 }
 
 Id KernelEmitter::address_of(std::uint32_t parameter) {
     if (addresses_[parameter] == 0) {
-        const ModuleBuilder::InPrologue prologue(m);
+        const ModuleBuilder::InPrologue prologue(m_);
         addresses_[parameter] =
-            load_argument(field_of(FieldKind::Address, parameter), m.vector_type(m.u32_type(), 2));
+            load_argument(field_of(FieldKind::Address, parameter), m_.vector_type(m_.u32_type(), 2));
     }
     return addresses_[parameter];
 }
 
 Id KernelEmitter::reports() {
     if (reports_ == 0) {
-        const ModuleBuilder::InPrologue prologue(m);
-        const Id word = m.u32_type();
+        const ModuleBuilder::InPrologue prologue(m_);
+        const Id word = m_.u32_type();
         const BlockMember members[] = {
-            {word, 0}, {word, 4}, {word, 8}, {word, 12}, {m.runtime_array_type(word, 4), 16}};
-        const Id pointer = m.pointer_type(spv::StorageClass::PhysicalStorageBuffer, m.block_type(members));
-        const Id address = load_argument(field_of(FieldKind::Reports), m.vector_type(word, 2));
-        reports_ = m.op(spv::Op::OpBitcast, pointer, {address});
+            {word, 0}, {word, 4}, {word, 8}, {word, 12}, {m_.runtime_array_type(word, 4), 16}};
+        const Id pointer = m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, m_.block_type(members));
+        const Id address = load_argument(field_of(FieldKind::Reports), m_.vector_type(word, 2));
+        reports_ = m_.op(spv::Op::OpBitcast, pointer, {address});
     }
     return reports_;
 }
@@ -170,33 +170,33 @@ Id KernelEmitter::reports() {
 // ---- ids ----
 
 Id KernelEmitter::builtin_word(spv::BuiltIn builtin) {
-    return m.load(m.u32_type(), m.builtin(builtin, m.u32_type()));
+    return m_.load(m_.u32_type(), m_.builtin(builtin, m_.u32_type()));
 }
 
 std::array<Id, 3> KernelEmitter::builtin_vector(spv::BuiltIn builtin) {
-    const Id type = m.vector_type(m.u32_type(), 3);
-    const Id vector = m.load(type, m.builtin(builtin, type));
-    return {m.extract(vector, m.u32_type(), 0), m.extract(vector, m.u32_type(), 1),
-            m.extract(vector, m.u32_type(), 2)};
+    const Id type = m_.vector_type(m_.u32_type(), 3);
+    const Id vector = m_.load(type, m_.builtin(builtin, type));
+    return {m_.extract(vector, m_.u32_type(), 0), m_.extract(vector, m_.u32_type(), 1),
+            m_.extract(vector, m_.u32_type(), 2)};
 }
 
 std::span<const Id, 3> KernelEmitter::global_size() {
     if (global_size_[0] == 0) {
-        const ModuleBuilder::InPrologue prologue(m);
-        const Id vector = load_argument(field_of(FieldKind::GlobalSize), m.vector_type(m.u32_type(), 3));
-        for (std::uint32_t d = 0; d < 3; ++d) global_size_[d] = m.extract(vector, m.u32_type(), d);
+        const ModuleBuilder::InPrologue prologue(m_);
+        const Id vector = load_argument(field_of(FieldKind::GlobalSize), m_.vector_type(m_.u32_type(), 3));
+        for (std::uint32_t d = 0; d < 3; ++d) global_size_[d] = m_.extract(vector, m_.u32_type(), d);
     }
     return global_size_;
 }
 
 std::span<const Id, 3> KernelEmitter::group_id() {
     if (group_id_[0] == 0) {
-        const ModuleBuilder::InPrologue prologue(m);
+        const ModuleBuilder::InPrologue prologue(m_);
         group_id_ = builtin_vector(spv::BuiltIn::WorkgroupId);
         if (variant_.based) {
-            const Id base = load_argument(field_of(FieldKind::GroupBase), m.vector_type(m.u32_type(), 3));
+            const Id base = load_argument(field_of(FieldKind::GroupBase), m_.vector_type(m_.u32_type(), 3));
             for (std::uint32_t d = 0; d < 3; ++d)
-                group_id_[d] = s.add(group_id_[d], m.extract(base, m.u32_type(), d));
+                group_id_[d] = s_.add(group_id_[d], m_.extract(base, m_.u32_type(), d));
         }
     }
     return group_id_;
@@ -204,9 +204,9 @@ std::span<const Id, 3> KernelEmitter::group_id() {
 
 Id KernelEmitter::local_index() {
     if (local_index_ == 0) {
-        const ModuleBuilder::InPrologue prologue(m);
+        const ModuleBuilder::InPrologue prologue(m_);
         const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
-        local_index_ = invocations == 1 ? s.u32(0) : builtin_word(spv::BuiltIn::LocalInvocationIndex);
+        local_index_ = invocations == 1 ? s_.u32(0) : builtin_word(spv::BuiltIn::LocalInvocationIndex);
     }
     return local_index_;
 }
@@ -214,14 +214,15 @@ Id KernelEmitter::local_index() {
 // From the index, which is the cheaper builtin; dimensions of size one cost nothing.
 std::span<const Id, 3> KernelEmitter::local_id() {
     if (local_id_[0] != 0) return local_id_;
-    const ModuleBuilder::InPrologue prologue(m);
+    const ModuleBuilder::InPrologue prologue(m_);
     const auto quotient = [&](Id v, std::uint32_t by) {
-        if (std::has_single_bit(by)) return s.shr(v, s.u32(static_cast<std::uint32_t>(std::countr_zero(by))));
-        return m.op(spv::Op::OpUDiv, m.u32_type(), {v, s.u32(by)});
+        if (std::has_single_bit(by))
+            return s_.shr(v, s_.u32(static_cast<std::uint32_t>(std::countr_zero(by))));
+        return m_.op(spv::Op::OpUDiv, m_.u32_type(), {v, s_.u32(by)});
     };
     const auto rest = [&](Id v, std::uint32_t by) {
-        if (std::has_single_bit(by)) return s.and_(v, s.u32(by - 1));
-        return m.op(spv::Op::OpUMod, m.u32_type(), {v, s.u32(by)});
+        if (std::has_single_bit(by)) return s_.and_(v, s_.u32(by - 1));
+        return m_.op(spv::Op::OpUMod, m_.u32_type(), {v, s_.u32(by)});
     };
     Id index = local_index();
     std::uint32_t above = variant_.local[1] * variant_.local[2];  // invocations of the dimensions to come
@@ -229,7 +230,7 @@ std::span<const Id, 3> KernelEmitter::local_id() {
         const std::uint32_t size = variant_.local[d];
         if (d > 0) above /= size;
         if (size == 1) {
-            local_id_[d] = s.u32(0);
+            local_id_[d] = s_.u32(0);
         } else if (above == 1) {
             local_id_[d] = index;
         } else {
@@ -242,11 +243,11 @@ std::span<const Id, 3> KernelEmitter::local_id() {
 
 std::span<const Id, 3> KernelEmitter::global_id() {
     if (global_id_[0] != 0) return global_id_;
-    const ModuleBuilder::InPrologue prologue(m);
+    const ModuleBuilder::InPrologue prologue(m_);
     for (std::size_t d = 0; d < 3; ++d) {
         const std::uint32_t size = variant_.local[d];
         global_id_[d] = group_id()[d];
-        if (size > 1) global_id_[d] = s.add(s.mul(group_id()[d], s.u32(size)), local_id()[d]);
+        if (size > 1) global_id_[d] = s_.add(s_.mul(group_id()[d], s_.u32(size)), local_id()[d]);
     }
     return global_id_;
 }
@@ -255,8 +256,8 @@ Id KernelEmitter::inside_grid() {
     Id inside = 0;
     for (std::size_t d = 0; d < 3; ++d) {
         if (variant_.local[d] == 1) continue;
-        const Id here = s.ult(global_id()[d], global_size()[d]);
-        inside = inside == 0 ? here : s.both(inside, here);
+        const Id here = s_.ult(global_id()[d], global_size()[d]);
+        inside = inside == 0 ? here : s_.both(inside, here);
     }
     return inside;
 }
@@ -267,14 +268,14 @@ void KernelEmitter::declare_modes() {
     const auto mode = [&](bool wanted, spv::ExecutionMode execution, spv::Capability capability,
                           std::uint32_t width) {
         if (!wanted) return;
-        m.capability(capability);
-        m.execution_mode(execution, {width});
+        m_.capability(capability);
+        m_.execution_mode(execution, {width});
     };
     using spv::Capability;
     using spv::ExecutionMode;
-    const bool f16 = m.has_float(16);
-    const bool f32 = m.has_float(32);
-    const bool f64 = m.has_float(64);
+    const bool f16 = m_.has_float(16);
+    const bool f32 = m_.has_float(32);
+    const bool f64 = m_.has_float(64);
     mode(f16 && target_.keeps_nan_f16, ExecutionMode::SignedZeroInfNanPreserve,
          Capability::SignedZeroInfNanPreserve, 16);
     mode(f32 && target_.keeps_nan_f32, ExecutionMode::SignedZeroInfNanPreserve,

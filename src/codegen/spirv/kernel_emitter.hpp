@@ -183,8 +183,8 @@ private:
     const Target& target_;
     Site site_;
     KernelPlan plan_;
-    ModuleBuilder m;
-    ScalarCode s;
+    ModuleBuilder m_;
+    ScalarCode s_;
     Module out_;
 
     struct Range {

@@ -308,7 +308,7 @@ void ModuleBuilder::branch_if(Id condition, Id yes, Id no) {
     stream_->block = 0;
 }
 
-void ModuleBuilder::return_() {
+void ModuleBuilder::leave() {
     statement(spv::Op::OpReturn, {});
     stream_->block = 0;
 }

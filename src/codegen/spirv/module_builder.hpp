@@ -104,7 +104,7 @@ public:
     void branch_if(Id condition, Id yes, Id no);
     void selection_merge(Id merge) { statement(spv::Op::OpSelectionMerge, {merge, 0}); }
     void loop_merge(Id merge, Id next) { statement(spv::Op::OpLoopMerge, {merge, next, 0}); }
-    void return_();
+    void leave();
     void unreachable();
     [[nodiscard]] Id block() const noexcept { return stream_->block; }
     [[nodiscard]] bool open() const noexcept { return stream_->block != 0; }  // a block is being written
@@ -119,7 +119,7 @@ public:
     /// While it lives, instructions go to the prologue.
     class InPrologue {
     public:
-        explicit InPrologue(ModuleBuilder& m) : m_(m), outer_(m.stream_) { m.stream_ = &m.prologue_; }
+        explicit InPrologue(ModuleBuilder& m) : m_(m), outer_(m_.stream_) { m_.stream_ = &m_.prologue_; }
         ~InPrologue() { m_.stream_ = outer_; }
         InPrologue(const InPrologue&) = delete;
         InPrologue& operator=(const InPrologue&) = delete;

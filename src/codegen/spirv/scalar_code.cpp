@@ -23,37 +23,37 @@ void Site::refuse(std::string_view lacks, std::string_view advice) const {
 
 Id ScalarCode::type(ScalarType s) {
     switch (s) {
-        case ScalarType::Bool: return m.bool_type();
+        case ScalarType::Bool: return m_.bool_type();
         case ScalarType::I64:
-        case ScalarType::U64: return target_.i64 ? m.int_type(64) : m.u32_type();
+        case ScalarType::U64: return target_.i64 ? m_.int_type(64) : m_.u32_type();
         case ScalarType::F16:
-        case ScalarType::F32: return m.float_type(32);
-        case ScalarType::F64: return target_.f64 ? m.float_type(64) : m.u32_type();
-        default: return m.u32_type();
+        case ScalarType::F32: return m_.float_type(32);
+        case ScalarType::F64: return target_.f64 ? m_.float_type(64) : m_.u32_type();
+        default: return m_.u32_type();
     }
 }
 
 Scalar ScalarCode::constant(ScalarType s, std::uint64_t bits) {
     const auto low = static_cast<std::uint32_t>(bits);
-    if (paired(s)) return {m.u32(low), m.u32(static_cast<std::uint32_t>(bits >> 32))};
+    if (paired(s)) return {m_.u32(low), m_.u32(static_cast<std::uint32_t>(bits >> 32))};
     switch (s) {
-        case ScalarType::Bool: return {m.boolean(bits != 0)};
-        case ScalarType::I8: return {m.u32(static_cast<std::uint32_t>(static_cast<std::int8_t>(low)))};
-        case ScalarType::I16: return {m.u32(static_cast<std::uint32_t>(static_cast<std::int16_t>(low)))};
+        case ScalarType::Bool: return {m_.boolean(bits != 0)};
+        case ScalarType::I8: return {m_.u32(static_cast<std::uint32_t>(static_cast<std::int8_t>(low)))};
+        case ScalarType::I16: return {m_.u32(static_cast<std::uint32_t>(static_cast<std::int16_t>(low)))};
         case ScalarType::F16:
-            return {m.f32(static_cast<float>(std::bit_cast<half>(static_cast<std::uint16_t>(low))))};
+            return {m_.f32(static_cast<float>(std::bit_cast<half>(static_cast<std::uint16_t>(low))))};
         case ScalarType::I64:
         case ScalarType::U64:
-        case ScalarType::F64: return {m.constant64(type(s), bits)};
-        default: return {m.constant(type(s), low)};
+        case ScalarType::F64: return {m_.constant64(type(s), bits)};
+        default: return {m_.constant(type(s), low)};
     }
 }
 
 Scalar ScalarCode::select(ScalarType s, Id condition, Scalar a, Scalar b) {
     if (a.id == b.id && a.high == b.high) return a;
     const Id t = type(s);
-    const Id low = m.select(t, condition, a.id, b.id);
-    return {low, a.high != 0 ? m.select(t, condition, a.high, b.high) : 0};
+    const Id low = m_.select(t, condition, a.id, b.id);
+    return {low, a.high != 0 ? m_.select(t, condition, a.high, b.high) : 0};
 }
 
 Scalar ScalarCode::apply(Op op, ScalarType s, Scalar x, Scalar y, Scalar z, bool loose) {
@@ -86,7 +86,7 @@ Id ScalarCode::narrow(ScalarType s, Id v) {
         case ScalarType::U16: return and_(v, u32(0xffff));
         case ScalarType::I8:
         case ScalarType::I16:
-            return m.op(spv::Op::OpBitFieldSExtract, m.u32_type(), {v, u32(0), u32(bits_of(s))});
+            return m_.op(spv::Op::OpBitFieldSExtract, m_.u32_type(), {v, u32(0), u32(bits_of(s))});
         default: return v;
     }
 }
@@ -109,7 +109,7 @@ Id ScalarCode::divide(bool remainder, ScalarType s, Id x, Id y) {
     const Id t = type(s);
     const bool sign = is_signed_integer(s);
     const Scalar one = constant(s, 1);
-    const auto known = m.constant_bits(y);
+    const auto known = m_.constant_bits(y);
     Id divisor = y;
     if (!known || *known == 0 || *known == 0xffffffffu || *known == ~std::uint64_t{0}) {
         // a / 0 = a and a rem 0 = 0 come from dividing by 1 instead; so does lowest / -1 = lowest.
@@ -120,15 +120,15 @@ Id ScalarCode::divide(bool remainder, ScalarType s, Id x, Id y) {
                                  test(spv::Op::OpIEqual, y, constant(s, ~std::uint64_t{0}).id));
             unsafe = either(unsafe, edge);
         }
-        divisor = m.select(t, unsafe, one.id, y);
+        divisor = m_.select(t, unsafe, one.id, y);
     }
-    if (remainder) return m.op(sign ? spv::Op::OpSRem : spv::Op::OpUMod, t, {x, divisor});
-    return m.op(sign ? spv::Op::OpSDiv : spv::Op::OpUDiv, t, {x, divisor});
+    if (remainder) return m_.op(sign ? spv::Op::OpSRem : spv::Op::OpUMod, t, {x, divisor});
+    return m_.op(sign ? spv::Op::OpSDiv : spv::Op::OpUDiv, t, {x, divisor});
 }
 
 // The GLSL and core instructions for these know 32 bits only.
 Id ScalarCode::count_bits(Op op, ScalarType s, Id x) {
-    const Id t = m.u32_type();
+    const Id t = m_.u32_type();
     const unsigned bits = bits_of(s);
     if (bits == 64) {
         const Scalar halves = split(x);
@@ -137,12 +137,13 @@ Id ScalarCode::count_bits(Op op, ScalarType s, Id x) {
     }
     const Id masked = bits < 32 && is_signed_integer(s) ? and_(x, u32((1u << bits) - 1)) : x;
     switch (op) {
-        case Op::PopCount: return m.op(spv::Op::OpBitCount, t, {masked});
-        case Op::Clz: return sub(u32(bits - 1), m.glsl(GLSLstd450FindUMsb, t, {masked}));  // -1 for zero
-        case Op::Ctz: return m.glsl(GLSLstd450UMin, t, {m.glsl(GLSLstd450FindILsb, t, {masked}), u32(bits)});
+        case Op::PopCount: return m_.op(spv::Op::OpBitCount, t, {masked});
+        case Op::Clz: return sub(u32(bits - 1), m_.glsl(GLSLstd450FindUMsb, t, {masked}));  // -1 for zero
+        case Op::Ctz:
+            return m_.glsl(GLSLstd450UMin, t, {m_.glsl(GLSLstd450FindILsb, t, {masked}), u32(bits)});
         default: break;
     }
-    const Id reversed = m.op(spv::Op::OpBitReverse, t, {x});
+    const Id reversed = m_.op(spv::Op::OpBitReverse, t, {x});
     if (bits == 32) return reversed;
     return is_signed_integer(s) ? sar(reversed, u32(32 - bits)) : shr(reversed, u32(32 - bits));
 }
@@ -152,37 +153,38 @@ Id ScalarCode::integer(Op op, ScalarType s, Id x, Id y, Id z) {
     const bool sign = is_signed_integer(s);
     const unsigned bits = bits_of(s);
     const auto made = [&](spv::Op code, std::initializer_list<Id> operands) {
-        return narrow(s, m.op(code, t, operands));
+        return narrow(s, m_.op(code, t, operands));
     };
-    const auto amount = [&] { return m.op(spv::Op::OpBitwiseAnd, t, {y, constant(s, bits - 1).id}); };
+    const auto amount = [&] { return m_.op(spv::Op::OpBitwiseAnd, t, {y, constant(s, bits - 1).id}); };
     switch (op) {
         case Op::Neg: return made(spv::Op::OpSNegate, {x});
         case Op::Abs:
             if (!sign) return x;
-            return m.select(t, compare(Op::Lt, s, x, zero(s).id), made(spv::Op::OpSNegate, {x}), x);
+            return m_.select(t, compare(Op::Lt, s, x, zero(s).id), made(spv::Op::OpSNegate, {x}), x);
         case Op::Sign: {
-            const Id positive = m.select(t, compare(Op::Ne, s, x, zero(s).id), constant(s, 1).id, zero(s).id);
+            const Id positive =
+                m_.select(t, compare(Op::Ne, s, x, zero(s).id), constant(s, 1).id, zero(s).id);
             if (!sign) return positive;
             const Id shifted =
-                m.op(spv::Op::OpShiftRightArithmetic, t, {x, bits == 64 ? constant(s, 63).id : u32(31)});
-            return m.op(spv::Op::OpBitwiseOr, t, {shifted, positive});
+                m_.op(spv::Op::OpShiftRightArithmetic, t, {x, bits == 64 ? constant(s, 63).id : u32(31)});
+            return m_.op(spv::Op::OpBitwiseOr, t, {shifted, positive});
         }
         case Op::Add: return made(spv::Op::OpIAdd, {x, y});
         case Op::Sub: return made(spv::Op::OpISub, {x, y});
         case Op::Mul: return made(spv::Op::OpIMul, {x, y});
-        case Op::Fma: return made(spv::Op::OpIAdd, {m.op(spv::Op::OpIMul, t, {x, y}), z});
+        case Op::Fma: return made(spv::Op::OpIAdd, {m_.op(spv::Op::OpIMul, t, {x, y}), z});
         case Op::Div: return sign ? narrow(s, divide(false, s, x, y)) : divide(false, s, x, y);
         case Op::Rem: return divide(true, s, x, y);
-        case Op::Min: return m.select(t, compare(Op::Lt, s, x, y), x, y);
-        case Op::Max: return m.select(t, compare(Op::Lt, s, x, y), y, x);
-        case Op::And: return m.op(spv::Op::OpBitwiseAnd, t, {x, y});
-        case Op::Or: return m.op(spv::Op::OpBitwiseOr, t, {x, y});
-        case Op::Xor: return m.op(spv::Op::OpBitwiseXor, t, {x, y});
-        case Op::Not: return sign ? m.op(spv::Op::OpNot, t, {x}) : made(spv::Op::OpNot, {x});
+        case Op::Min: return m_.select(t, compare(Op::Lt, s, x, y), x, y);
+        case Op::Max: return m_.select(t, compare(Op::Lt, s, x, y), y, x);
+        case Op::And: return m_.op(spv::Op::OpBitwiseAnd, t, {x, y});
+        case Op::Or: return m_.op(spv::Op::OpBitwiseOr, t, {x, y});
+        case Op::Xor: return m_.op(spv::Op::OpBitwiseXor, t, {x, y});
+        case Op::Not: return sign ? m_.op(spv::Op::OpNot, t, {x}) : made(spv::Op::OpNot, {x});
         case Op::Shl: return made(spv::Op::OpShiftLeftLogical, {x, amount()});
         case Op::Shr:
-            return m.op(sign ? spv::Op::OpShiftRightArithmetic : spv::Op::OpShiftRightLogical, t,
-                        {x, amount()});
+            return m_.op(sign ? spv::Op::OpShiftRightArithmetic : spv::Op::OpShiftRightLogical, t,
+                         {x, amount()});
         case Op::PopCount:
         case Op::Clz:
         case Op::Ctz:
@@ -194,14 +196,14 @@ Id ScalarCode::integer(Op op, ScalarType s, Id x, Id y, Id z) {
 // ---- bits ----
 
 Scalar ScalarCode::split(Id wide) {
-    const Id t = m.u32_type();
-    const Id words = m.op(spv::Op::OpBitcast, m.vector_type(t, 2), {wide});
-    return {m.extract(words, t, 0), m.extract(words, t, 1)};
+    const Id t = m_.u32_type();
+    const Id words = m_.op(spv::Op::OpBitcast, m_.vector_type(t, 2), {wide});
+    return {m_.extract(words, t, 0), m_.extract(words, t, 1)};
 }
 
 Id ScalarCode::join(Id type, Id low, Id high) {
-    const Id words = m.op(spv::Op::OpCompositeConstruct, m.vector_type(m.u32_type(), 2), {low, high});
-    return m.op(spv::Op::OpBitcast, type, {words});
+    const Id words = m_.op(spv::Op::OpCompositeConstruct, m_.vector_type(m_.u32_type(), 2), {low, high});
+    return m_.op(spv::Op::OpBitcast, type, {words});
 }
 
 Scalar ScalarCode::to_words(ScalarType s, Scalar x) {

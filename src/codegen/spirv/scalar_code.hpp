@@ -29,7 +29,7 @@ struct Site {
 class ScalarCode {
 public:
     ScalarCode(ModuleBuilder& module, const Target& target, const Site& site)
-        : m(module), target_(target), site_(site) {}
+        : m_(module), target_(target), site_(site) {}
 
     [[nodiscard]] bool paired(ScalarType s) const {
         return (size_of(s) == 8) && (s == ScalarType::F64 ? !target_.f64 : !target_.i64);
@@ -54,14 +54,14 @@ public:
     Id round_to_half(Id value);  // f32
 
     // 32-bit building blocks, for the emitter's own index arithmetic too.
-    Id u32(std::uint32_t v) { return m.u32(v); }
+    Id u32(std::uint32_t v) { return m_.u32(v); }
     Id add(Id a, Id b) { return word(spv::Op::OpIAdd, a, b); }
     Id sub(Id a, Id b) { return word(spv::Op::OpISub, a, b); }
     Id mul(Id a, Id b) { return word(spv::Op::OpIMul, a, b); }
     Id and_(Id a, Id b) { return word(spv::Op::OpBitwiseAnd, a, b); }
     Id or_(Id a, Id b) { return word(spv::Op::OpBitwiseOr, a, b); }
     Id xor_(Id a, Id b) { return word(spv::Op::OpBitwiseXor, a, b); }
-    Id not_(Id a) { return m.op(spv::Op::OpNot, m.u32_type(), {a}); }
+    Id not_(Id a) { return m_.op(spv::Op::OpNot, m_.u32_type(), {a}); }
     Id shl(Id a, Id b) { return word(spv::Op::OpShiftLeftLogical, a, b); }
     Id shr(Id a, Id b) { return word(spv::Op::OpShiftRightLogical, a, b); }
     Id sar(Id a, Id b) { return word(spv::Op::OpShiftRightArithmetic, a, b); }
@@ -72,10 +72,10 @@ public:
     Id slt(Id a, Id b) { return test(spv::Op::OpSLessThan, a, b); }
     Id both(Id a, Id b) { return test(spv::Op::OpLogicalAnd, a, b); }
     Id either(Id a, Id b) { return test(spv::Op::OpLogicalOr, a, b); }
-    Id negated(Id a) { return m.op(spv::Op::OpLogicalNot, m.bool_type(), {a}); }
-    Id pick(Id condition, Id a, Id b) { return m.select(m.u32_type(), condition, a, b); }
-    Id bits_of_f32(Id v) { return m.op(spv::Op::OpBitcast, m.u32_type(), {v}); }
-    Id f32_of_bits(Id v) { return m.op(spv::Op::OpBitcast, m.float_type(32), {v}); }
+    Id negated(Id a) { return m_.op(spv::Op::OpLogicalNot, m_.bool_type(), {a}); }
+    Id pick(Id condition, Id a, Id b) { return m_.select(m_.u32_type(), condition, a, b); }
+    Id bits_of_f32(Id v) { return m_.op(spv::Op::OpBitcast, m_.u32_type(), {v}); }
+    Id f32_of_bits(Id v) { return m_.op(spv::Op::OpBitcast, m_.float_type(32), {v}); }
     /// 64 bits between their native type and words.
     Scalar split(Id wide);
     Id join(Id type, Id low, Id high);
@@ -85,8 +85,8 @@ public:
     Scalar multiply_words(Id a, Id b);  // 32 x 32 -> 64
 
 private:
-    Id word(spv::Op op, Id a, Id b) { return m.op(op, m.u32_type(), {a, b}); }
-    Id test(spv::Op op, Id a, Id b) { return m.op(op, m.bool_type(), {a, b}); }
+    Id word(spv::Op op, Id a, Id b) { return m_.op(op, m_.u32_type(), {a, b}); }
+    Id test(spv::Op op, Id a, Id b) { return m_.op(op, m_.bool_type(), {a, b}); }
     Id exact(spv::Op op, Id type, std::initializer_list<Id> operands);  // float arithmetic, not contracted
     Id number(ScalarType s, double v);                                  // a float constant
 
@@ -132,7 +132,7 @@ private:
     Id pair_to_float(ScalarType from, ScalarType to, Scalar x);
     Id round_to_odd(Id f64);  // to f32, for a second rounding
 
-    ModuleBuilder& m;
+    ModuleBuilder& m_;
     const Target& target_;
     const Site& site_;
 

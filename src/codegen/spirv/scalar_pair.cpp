@@ -23,9 +23,9 @@ Scalar ScalarCode::pair_sub(Scalar a, Scalar b) {
 Scalar ScalarCode::pair_negate(Scalar x) { return pair_sub({u32(0), u32(0)}, x); }
 
 Scalar ScalarCode::multiply_words(Id a, Id b) {
-    const Id t = m.u32_type();
-    const Id both_words = m.op(spv::Op::OpUMulExtended, m.struct_type({t, t}), {a, b});
-    return {m.extract(both_words, t, 0), m.extract(both_words, t, 1)};
+    const Id t = m_.u32_type();
+    const Id both_words = m_.op(spv::Op::OpUMulExtended, m_.struct_type({t, t}), {a, b});
+    return {m_.extract(both_words, t, 0), m_.extract(both_words, t, 1)};
 }
 
 Scalar ScalarCode::pair_mul(Scalar a, Scalar b) {
@@ -78,11 +78,11 @@ Scalar ScalarCode::pair_shift(Op op, ScalarType s, Scalar x, Scalar y) {
 // the quotient at a time, as many as it may have.
 Id ScalarCode::divide_function() {
     if (divide_ != 0) return divide_;
-    const Id t = m.u32_type();
-    const Id four = m.vector_type(t, 4);
+    const Id t = m_.u32_type();
+    const Id four = m_.vector_type(t, 4);
     const std::array<Id, 4> types = {t, t, t, t};
     std::array<Id, 4> in = {};
-    divide_ = m.begin_function(four, types, in);
+    divide_ = m_.begin_function(four, types, in);
     constexpr ScalarType u64 = ScalarType::U64;
     const Scalar x = {in[0], in[1]};
     const Scalar y = {in[2], in[3]};
@@ -92,24 +92,24 @@ Id ScalarCode::divide_function() {
     const Id steps = pick(ult(y_zeros, x_zeros), u32(0), add(sub(y_zeros, x_zeros), u32(1)));
     const Scalar aligned = pair_shift(Op::Shl, u64, y, {sub(steps, u32(1)), u32(0)});
 
-    const Id before = m.block();
-    const Id head = m.new_id();
-    const Id body = m.new_id();
-    const Id next = m.new_id();
-    const Id exit = m.new_id();
-    m.branch(head);
-    m.label(head);
-    const Phi n = m.open_phi(t, steps, before);
+    const Id before = m_.block();
+    const Id head = m_.new_id();
+    const Id body = m_.new_id();
+    const Id next = m_.new_id();
+    const Id exit = m_.new_id();
+    m_.branch(head);
+    m_.label(head);
+    const Phi n = m_.open_phi(t, steps, before);
     const std::array<Id, 6> begin = {x.id, x.high, aligned.id, aligned.high, u32(0), u32(0)};
     std::array<Phi, 6> state;  // rest, divisor, quotient
-    for (std::size_t k = 0; k < 6; ++k) state[k] = m.open_phi(t, begin[k], before);
+    for (std::size_t k = 0; k < 6; ++k) state[k] = m_.open_phi(t, begin[k], before);
     const Scalar rest = {state[0].id, state[1].id};
     const Scalar divisor = {state[2].id, state[3].id};
     const Scalar quotient = {state[4].id, state[5].id};
     const Id more = ne(n.id, u32(0));
-    m.loop_merge(exit, next);
-    m.branch_if(more, body, exit);
-    m.label(body);
+    m_.loop_merge(exit, next);
+    m_.branch_if(more, body, exit);
+    m_.label(body);
     const Id too_large = pair_less(u64, rest, divisor);
     const Scalar reduced = pair_pick(too_large, rest, pair_sub(rest, divisor));
     const Scalar halved = {or_(shr(divisor.id, u32(1)), shl(divisor.high, u32(31))),
@@ -117,16 +117,16 @@ Id ScalarCode::divide_function() {
     const Scalar doubled = {or_(shl(quotient.id, u32(1)), pick(too_large, u32(0), u32(1))),
                             or_(shl(quotient.high, u32(1)), shr(quotient.id, u32(31)))};
     const Id fewer = sub(n.id, u32(1));
-    m.branch(next);
-    m.label(next);
-    m.close_phi(n, fewer, next);
+    m_.branch(next);
+    m_.label(next);
+    m_.close_phi(n, fewer, next);
     const std::array<Id, 6> after = {reduced.id,  reduced.high, halved.id,
                                      halved.high, doubled.id,   doubled.high};
-    for (std::size_t k = 0; k < 6; ++k) m.close_phi(state[k], after[k], next);
-    m.branch(head);
-    m.label(exit);
-    m.end_function(
-        m.op(spv::Op::OpCompositeConstruct, four, {quotient.id, quotient.high, rest.id, rest.high}));
+    for (std::size_t k = 0; k < 6; ++k) m_.close_phi(state[k], after[k], next);
+    m_.branch(head);
+    m_.label(exit);
+    m_.end_function(
+        m_.op(spv::Op::OpCompositeConstruct, four, {quotient.id, quotient.high, rest.id, rest.high}));
     return divide_;
 }
 
@@ -139,11 +139,11 @@ Scalar ScalarCode::pair_divide(bool remainder, ScalarType s, Scalar x, Scalar y)
     const Scalar dividend = sign ? pair_pick(x_negative, pair_negate(x), x) : x;
     Scalar divisor = sign ? pair_pick(y_negative, pair_negate(y), y) : y;
     divisor = pair_pick(by_zero, {u32(1), u32(0)}, divisor);  // a / 0 = a, a rem 0 = 0
-    const Id t = m.u32_type();
+    const Id t = m_.u32_type();
     const std::array<Id, 4> arguments = {dividend.id, dividend.high, divisor.id, divisor.high};
-    const Id four = m.call(divide_function(), m.vector_type(t, 4), arguments);
+    const Id four = m_.call(divide_function(), m_.vector_type(t, 4), arguments);
     const unsigned first = remainder ? 2 : 0;
-    const Scalar result = {m.extract(four, t, first), m.extract(four, t, first + 1)};
+    const Scalar result = {m_.extract(four, t, first), m_.extract(four, t, first + 1)};
     if (!sign) return result;
     const Id negative =
         remainder ? x_negative
@@ -152,7 +152,7 @@ Scalar ScalarCode::pair_divide(bool remainder, ScalarType s, Scalar x, Scalar y)
 }
 
 Scalar ScalarCode::pair(Op op, ScalarType s, Scalar x, Scalar y, Scalar z) {
-    const Id t = m.u32_type();
+    const Id t = m_.u32_type();
     const bool sign = is_signed_integer(s);
     const auto each = [&](spv::Op code) -> Scalar {
         return {word(code, x.id, y.id), word(code, x.high, y.high)};
@@ -181,20 +181,20 @@ Scalar ScalarCode::pair(Op op, ScalarType s, Scalar x, Scalar y, Scalar z) {
         case Op::Shl:
         case Op::Shr: return pair_shift(op, s, x, y);
         case Op::PopCount:
-            return {add(m.op(spv::Op::OpBitCount, t, {x.id}), m.op(spv::Op::OpBitCount, t, {x.high})),
+            return {add(m_.op(spv::Op::OpBitCount, t, {x.id}), m_.op(spv::Op::OpBitCount, t, {x.high})),
                     u32(0)};
         case Op::Clz: {
-            const auto zeros = [&](Id v) { return sub(u32(31), m.glsl(GLSLstd450FindUMsb, t, {v})); };
+            const auto zeros = [&](Id v) { return sub(u32(31), m_.glsl(GLSLstd450FindUMsb, t, {v})); };
             return {pick(eq(x.high, u32(0)), add(zeros(x.id), u32(32)), zeros(x.high)), u32(0)};
         }
         case Op::Ctz: {
             const auto zeros = [&](Id v) {
-                return m.glsl(GLSLstd450UMin, t, {m.glsl(GLSLstd450FindILsb, t, {v}), u32(32)});
+                return m_.glsl(GLSLstd450UMin, t, {m_.glsl(GLSLstd450FindILsb, t, {v}), u32(32)});
             };
             return {pick(eq(x.id, u32(0)), add(zeros(x.high), u32(32)), zeros(x.id)), u32(0)};
         }
         case Op::ReverseBits:
-            return {m.op(spv::Op::OpBitReverse, t, {x.high}), m.op(spv::Op::OpBitReverse, t, {x.id})};
+            return {m_.op(spv::Op::OpBitReverse, t, {x.high}), m_.op(spv::Op::OpBitReverse, t, {x.id})};
         default: return {pair_compare(op, s, x, y)};
     }
 }

@@ -1,0 +1,23 @@
+// What Vulkan's validation layer says fails the program that includes this (in one file): also what is only
+// said when devices end, after the last test.
+#pragma once
+
+#include "backends/vulkan/vulkan_instance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace volley::testing {
+
+class ValidationEnvironment final : public ::testing::Environment {
+    void TearDown() override {
+        EXPECT_EQ(backends::vulkan::validation_message_count(), 0u)
+            << backends::vulkan::last_validation_message();
+    }
+};
+
+}  // namespace volley::testing
+
+/// Once in a program of tests.
+#define VOLLEY_EXPECT_NO_VALIDATION_MESSAGES()                                           \
+    [[maybe_unused]] static const ::testing::Environment* const validation_environment = \
+        ::testing::AddGlobalTestEnvironment(new ::volley::testing::ValidationEnvironment)
