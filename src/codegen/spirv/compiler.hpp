@@ -49,6 +49,8 @@ struct Target {
     passes::Coarsening coarsening;
     /// Conditions inside of conditions that the driver keeps apart (0: any number); it ignores deeper ones.
     std::uint32_t max_nesting = 0;
+    /// Lanes that leave a loop before others lose the values of its body, unless it has a second exit.
+    bool loses_loop_values = false;
     friend bool operator==(const Target&, const Target&) = default;
 };
 

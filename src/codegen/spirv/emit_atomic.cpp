@@ -50,8 +50,8 @@ Id KernelEmitter::compare_exchange(Id type, Id pointer, bool shared, Id expected
         {pointer, s_.u32(static_cast<std::uint32_t>(scope)), s_.u32(0), s_.u32(0), desired, expected});
 }
 
-// Floats through the integers of their bits. What was found leaves the loop in a variable: SwiftShader gives
-// a value of the loop's body as the last iteration left it, in lanes that were done before too.
+// Floats through the integers of their bits. The loop ends at its head, and what was found leaves it in the
+// phi there: drivers may lose a value of the body in lanes that are done before others.
 Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scalar operand, bool shared) {
     const Id bits = m_.int_type(bits_of(type));
     const auto to_float = [&](Id v) { return Scalar{m_.op(spv::Op::OpBitcast, s_.type(type), {v})}; };
@@ -63,31 +63,32 @@ Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scal
     const Id next = m_.new_id();
     const Id exit = m_.new_id();
     const Id leave = counts ? m_.new_id() : exit;
-    const Id old = m_.local(bits);
     const Id before = m_.block();
     m_.branch(head);
     m_.label(head);
-    const Phi expected = m_.open_phi(bits, first, before);
+    const Phi seen = m_.open_phi(bits, first, before);
+    const Phi done = m_.open_phi(m_.bool_type(), FALSE_ID, before);
     m_.loop_merge(exit, next);
-    m_.branch(body);
-    m_.label(body);
-    if (counts) m_.store(iterations_, s_.add(m_.load(m_.u32_type(), iterations_), s_.u32(1)));
-    const Scalar updated = s_.apply(plain(fn_[id].op), type, to_float(expected.id), operand);
-    const Id desired = m_.op(spv::Op::OpBitcast, bits, {updated.id});
-    const Id found = compare_exchange(bits, pointer, shared, expected.id, desired);
-    m_.store(old, found);
-    m_.branch_if(s_.eq(found, expected.id), leave, next);
+    m_.branch_if(done.id, leave, body);
     if (counts) {
         m_.label(leave);
         leave_count();
         m_.branch(exit);
     }
+    m_.label(body);
+    if (counts) m_.store(iterations_, s_.add(m_.load(m_.u32_type(), iterations_), s_.u32(1)));
+    const Scalar updated = s_.apply(plain(fn_[id].op), type, to_float(seen.id), operand);
+    const Id desired = m_.op(spv::Op::OpBitcast, bits, {updated.id});
+    const Id found = compare_exchange(bits, pointer, shared, seen.id, desired);
+    const Id equal = s_.eq(found, seen.id);
+    m_.branch(next);
     m_.label(next);
-    m_.close_phi(expected, found, next);
+    m_.close_phi(seen, found, next);
+    m_.close_phi(done, equal, next);
     m_.branch(head);
     m_.label(exit);
     if (counts && !loops_.empty()) m_.store(iterations_, load_counter());
-    return to_float(m_.load(bits, old));
+    return to_float(seen.id);
 }
 
 // Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there

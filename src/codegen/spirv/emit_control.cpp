@@ -140,6 +140,15 @@ void KernelEmitter::emit_for(NodeId id) {
     if (counts && !loops_.empty()) m_.store(iterations_, load_counter());
 }
 
+// False, but no compiler knows: a way out that is never taken makes the driver keep variables by phis.
+Id KernelEmitter::never() {
+    if (never_ == 0) {
+        const ModuleBuilder::InPrologue prologue(m_);
+        never_ = s_.eq(local_index(), s_.u32(~0u));
+    }
+    return never_;
+}
+
 void KernelEmitter::emit_loop(NodeId id) {
     const bool counts = plan_.counted;
     const Id head = m_.new_id();
@@ -150,7 +159,10 @@ void KernelEmitter::emit_loop(NodeId id) {
     m_.branch(head);
     m_.label(head);
     m_.loop_merge(exit, next);
-    m_.branch(body);
+    if (target_.loses_loop_values)
+        m_.branch_if(never(), exit, body);
+    else
+        m_.branch(body);
     m_.label(body);
     loops_.push_back({id, exit, next, counts});
     if (counts) count_iteration(id, exit);

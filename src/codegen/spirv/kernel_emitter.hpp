@@ -217,7 +217,7 @@ private:
     Id arguments_ = 0;  // the push-constant variable, or a pointer to the block
     std::vector<Id> addresses_;
     std::array<Id, 3> global_size_ = {}, group_id_ = {}, local_id_ = {}, global_id_ = {};
-    Id local_index_ = 0, lane_ = 0, reports_ = 0;
+    Id local_index_ = 0, lane_ = 0, reports_ = 0, never_ = 0;
     Id counters_ = 0, counter_ = 0, iterations_ = 0;  // of loops: shared cells, this subgroup's, this loop's
     std::array<Id, 2> exchange_ = {};                 // words of all invocations, for subgroup operations
     std::optional<passes::Uniformity> uniformity_;
