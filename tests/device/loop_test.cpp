@@ -4,6 +4,8 @@
 #include "support/device_map.hpp"
 #include "support/host_model.hpp"
 
+#include <algorithm>
+
 namespace volley {
 namespace {
 
@@ -438,6 +440,90 @@ VOLLEY_DEVICE_TEST(Loop, VariablesOfEveryKindAreCarriedAround) {
                     vec3(t, 2 * t + 2 * t + static_cast<float>(ones + 10 * twos), static_cast<float>(i)))
             << testing::show(got[i].place) << " at " << i;
     }
+}
+
+// What the last iteration loaded or drew is used behind the loop, which lanes leave in its middle, each at
+// its own time.
+VOLLEY_DEVICE_TEST(Loop, WhatALaneLeavesWithStays) {
+    constexpr u32 n = 75;
+    std::vector<u32> values;
+    for (u32 k = 0; k < 8 * n; ++k) values.push_back(k * 7 + 3);
+    Buffer<u32> loaded(n);
+    Buffer<vec3> vectors(n);
+    Buffer<u32> nested(n);
+    Buffer<u32> counter(1);
+    Buffer<u32> drawn(n);
+    Buffer<float> floats(n);
+    counter.fill(0);
+    kernel("leave", [](Buff<const u32> in, Buff<u32> a, Buff<vec3> b, Buff<u32> c, Buff<u32> draw,
+                       Buff<u32> d, Buff<float> e) {
+        const auto i = global_id().x;
+        Var<u32> k = 0u;
+        Var<u32> x = 0u;
+        Var<vec3> v;
+        Array<u32, 3> last;
+        $while (Value<bool>(true)) {
+            x = in[i * 8u + k];
+            v = cast<vec3>(make_vec(in[k], in[k + 1u], x));
+            last[k % 3u] = x;
+            k += 1u;
+            $if (k > i % 7u) {
+                $break;
+            }
+        }
+        a[i] = x;
+        b[i] = v;
+        e[i] = cast<float>(last[i % 7u % 3u]);
+        // Loops in a loop: values pass through two exits.
+        Var<u32> rounds = 0u;
+        Var<u32> y = 0u;
+        $while (Value<bool>(true)) {
+            Var<u32> inner = 0u;
+            $while (Value<bool>(true)) {
+                y = in[i + inner] + rounds;
+                inner += 1u;
+                $if (inner >= i % 3u + 1u) {
+                    $break;
+                }
+            }
+            rounds += 1u;
+            $if (rounds > i % 5u) {
+                $break;
+            }
+        }
+        c[i] = y;
+        Var<u32> ticket = 0u;
+        Var<u32> tries = 0u;
+        $while (Value<bool>(true)) {
+            ticket = draw.atomic(0u).add(1u);
+            tries += 1u;
+            $if (tries > i % 4u) {
+                $break;
+            }
+        }
+        d[i] = ticket;
+    }).over(n)(as_buffer(values), loaded, vectors, nested, counter, drawn, floats);
+    const auto a = loaded.read(0);
+    const auto b = vectors.read(0);
+    const auto c = nested.read(0);
+    const auto e = floats.read(0);
+    auto d = drawn.read(0);
+    u32 draws = 0;
+    for (u32 i = 0; i < n; ++i) {
+        const u32 k = i % 7;
+        const u32 x = values[i * 8 + k];
+        EXPECT_EQ(a[i], x) << i;
+        EXPECT_EQ(b[i], vec3(static_cast<float>(values[k]), static_cast<float>(values[k + 1]),
+                             static_cast<float>(x)))
+            << i;
+        EXPECT_EQ(c[i], values[i + i % 3] + i % 5) << i;
+        EXPECT_EQ(e[i], static_cast<float>(x)) << i;
+        draws += i % 4 + 1;
+    }
+    EXPECT_EQ(counter.read(0)[0], draws);
+    std::sort(d.begin(), d.end());
+    EXPECT_TRUE(std::adjacent_find(d.begin(), d.end()) == d.end()) << "a ticket was drawn twice";
+    EXPECT_EQ(d.back(), draws - 1);
 }
 
 VOLLEY_DEVICE_TEST(Loop, TheOtherNamesMeanTheSame) {

@@ -67,7 +67,7 @@ Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scal
     m_.branch(head);
     m_.label(head);
     const Phi seen = m_.open_phi(bits, first, before);
-    const Phi done = m_.open_phi(m_.bool_type(), FALSE_ID, before);
+    const Phi done = m_.open_phi(m_.bool_type(), m_.boolean(false), before);
     m_.loop_merge(exit, next);
     m_.branch_if(done.id, leave, body);
     if (counts) {

@@ -124,6 +124,7 @@ private:
     void emit_if(ir::NodeId id);
     void emit_for(ir::NodeId id);
     void emit_loop(ir::NodeId id);
+    Id never();
     void emit_jump(ir::NodeId id);
     void emit_sync(ir::NodeId id);
     // Counting iterations where the driver ends loops silently.
