@@ -71,9 +71,9 @@ protected:
     }
 
     std::unique_ptr<VulkanDevice> device;
-    std::unique_ptr<backend::Queue> queue;
     std::unique_ptr<backend::Program> program;
     std::unique_ptr<backend::Memory> memory;
+    std::unique_ptr<backend::Queue> queue;  // ends first, and waits for its work
 };
 VOLLEY_VULKAN_SUITE(VulkanFailureTest);
 
