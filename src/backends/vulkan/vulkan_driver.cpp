@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
 #include <string>
 
 namespace volley::backends::vulkan {
@@ -60,17 +59,12 @@ public:
     }
 
 private:
-    /// Tried once: a driver that is installed later is found by the next process.
-    std::shared_ptr<Instance> opened() {
-        const std::scoped_lock lock(mutex_);
-        if (!tried_) instance_ = Instance::open();
-        tried_ = true;
-        return instance_;
+    /// Tried once: a driver that is installed later is found by the next process. The instance is kept for
+    /// good: when the process ends, layers and drivers may have ended before this object does.
+    static const std::shared_ptr<Instance>& opened() {
+        static const std::shared_ptr<Instance>& instance = *new std::shared_ptr<Instance>(Instance::open());
+        return instance;
     }
-
-    std::mutex mutex_;
-    bool tried_ = false;
-    std::shared_ptr<Instance> instance_;
 };
 
 }  // namespace
