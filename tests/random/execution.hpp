@@ -6,6 +6,10 @@
 #include <optional>
 #include <stdexcept>
 
+namespace volley::backend {
+class Device;
+}
+
 namespace volley::testing {
 
 /// The bytes of each argument after the run; empty for values.
@@ -22,6 +26,9 @@ struct GuardError : std::runtime_error {
 /// Compiled for vectors of `width` lanes; `full` promises a grid without partial edges (see can_be_full).
 [[nodiscard]] Execution run_cpu(const Program& program, const ir::Function& fn, unsigned width, bool full);
 [[nodiscard]] bool can_be_full(const Program& program, const ir::Function& fn, unsigned width);
+
+/// On any device.
+[[nodiscard]] Execution run_on(backend::Device& device, const Program& program, const ir::Function& fn);
 
 /// Where two executions differ, in words; nullopt when they agree.
 [[nodiscard]] std::optional<std::string> difference(const Program& program, const Execution& expected,

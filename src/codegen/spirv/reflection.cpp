@@ -25,7 +25,7 @@ struct Type {
 struct Variable {
     std::uint32_t id = 0;
     std::uint32_t type = 0;
-    spv::StorageClass storage = spv::StorageClassMax;
+    std::uint32_t storage = 0;  // spv::StorageClass, or anything else
 };
 
 class Reader {
@@ -133,8 +133,7 @@ private:
                 break;
             case spv::OpVariable:
                 need(3);
-                if (w[2] != spv::StorageClassFunction)
-                    variables_.push_back({w[1], w[0], static_cast<spv::StorageClass>(w[2])});
+                if (w[2] != spv::StorageClassFunction) variables_.push_back({w[1], w[0], w[2]});
                 break;
             default: break;
         }

@@ -1,0 +1,62 @@
+// Random programs on Vulkan devices against the interpreter. What a device lacks is refused, and then no
+// difference; a device that flushes subnormals is given programs without floats.
+#include "backends/vulkan/vulkan_driver.hpp"
+#include "core/text.hpp"
+#include "ir/verifier.hpp"
+#include "passes/pipeline.hpp"
+#include "random/execution.hpp"
+#include "random/generator.hpp"
+#include "support/random.hpp"
+
+#include <volley/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace volley::testing {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t programs = 40;
+#else
+constexpr std::uint64_t programs = 200;
+#endif
+
+std::unique_ptr<backend::Device> open(backend::Driver& driver, std::string_view name) {
+    for (const DeviceInfo& info : driver.devices()) {
+        if (info.name.find(name) != std::string::npos) return driver.open(info.index, {});
+    }
+    return nullptr;
+}
+
+void run_all(std::string_view name, bool floats) {
+    const auto driver = backends::vulkan::make_driver();
+    const std::unique_ptr<backend::Device> device = open(*driver, name);
+    if (!device) GTEST_SKIP() << "this machine has no Vulkan device " << name;
+    const std::uint64_t first = seed_or(1);
+    const std::uint64_t end = std::getenv("VOLLEY_SEED") != nullptr ? first + 1 : first + programs;
+    unsigned refused = 0;
+    for (std::uint64_t seed = first; seed < end; ++seed) {
+        GeneratorOptions options = options_for(seed);
+        if (!floats) options.floats = options.functions = false;
+        const Program program = generate(seed, options);
+        ir::Function fn = program.fn;
+        passes::clean(fn);
+        if (device->info().fused_fma) passes::contract(fn);
+        try {
+            const Execution expected = run_reference(program, fn, device->info().subgroup_size);
+            const Execution actual = run_on(*device, program, fn);
+            const auto what = difference(program, expected, actual);
+            ASSERT_FALSE(what) << "seed " << seed << ": " << *what << "\n" << describe(program);
+        } catch (const Error& error) {
+            ASSERT_EQ(error.code(), ErrorCode::Unsupported) << "seed " << seed << ": " << error.what();
+            ++refused;
+        }
+    }
+    EXPECT_LT(refused, programs / 2);
+}
+
+TEST(RandomVulkan, LavapipeAgreesWithTheInterpreter) { run_all("llvmpipe", true); }
+TEST(RandomVulkan, SwiftShaderAgreesWithTheInterpreter) { run_all("SwiftShader", false); }
+
+}  // namespace
+}  // namespace volley::testing
