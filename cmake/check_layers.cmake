@@ -3,9 +3,10 @@
 # Prints one line per violation and fails if there is any.
 cmake_minimum_required(VERSION 3.25)
 
-# From the top of the house down. Folders of one line are siblings and may not use each other, but for
-# backends/api, which the other backends implement.
+# From the top of the house down. Folders of one line are siblings and may not use each other, but for those that
+# hold what they share.
 set(order core ir passes lang codegen backends runtime algorithms fft vkfft)
+set(shared_siblings codegen/api codegen/clike backends/api)
 
 # Headers directly in include/volley that belong to core, and those that describe what backends report; the
 # others there are the runtime's.
@@ -65,7 +66,7 @@ function(layer_refusal user used result)
     set(${result} "${used} is not a layer: name internal headers \"layer/file.hpp\"" PARENT_SCOPE)
   elseif(used_rank GREATER user_rank)
     set(${result} "${user} may not use ${used}" PARENT_SCOPE)
-  elseif(used_rank EQUAL user_rank AND NOT used STREQUAL "backends/api")
+  elseif(used_rank EQUAL user_rank AND NOT used IN_LIST shared_siblings)
     set(${result} "${user} may not use its sibling ${used}" PARENT_SCOPE)
   endif()
 endfunction()

@@ -10,7 +10,9 @@ endif()
 
 find_program(VOLLEY_CCACHE ccache)
 if(VOLLEY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${VOLLEY_CCACHE})
+  # What ccache asks for where headers are precompiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${VOLLEY_CCACHE})
 endif()
 
 # Warnings are a property of our own targets, never of those who use the library.

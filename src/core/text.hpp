@@ -26,7 +26,7 @@ template <Number T>
 void append(std::string& text, T number) {
     char digits[64];
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    text.append(digits, end);
+    text.append(digits, static_cast<std::size_t>(end - digits));
 }
 
 /// Joins the pieces: strings, characters, bools and numbers.

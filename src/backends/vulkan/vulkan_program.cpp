@@ -18,9 +18,9 @@ namespace {
 
 std::uint64_t print_bytes(const spirv::Module& module) {
     std::uint64_t sum = 0;
-    for (const spirv::PrintSite& site : module.prints) {
+    for (const codegen::PrintSite& site : module.prints) {
         if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and the first one is enough
-        sum += sizeof(spirv::RecordHeader);
+        sum += sizeof(codegen::RecordHeader);
         for (const DType& type : site.types) sum += backend::print_slot(type.size());
     }
     return sum;

@@ -12,8 +12,8 @@
 
 namespace volley::backends::vulkan {
 
-using codegen::spirv::RecordHeader;
-using codegen::spirv::ReportHeader;
+using codegen::RecordHeader;
+using codegen::ReportHeader;
 
 namespace {
 
@@ -62,7 +62,7 @@ void ReportBuffer::drain(const VulkanProgram& program, const Kernel& kernel, std
             if (record.bytes < sizeof record || record.bytes > used - at ||
                 record.print >= kernel.module.prints.size())
                 break;
-            const codegen::spirv::PrintSite& site = kernel.module.prints[record.print];
+            const codegen::PrintSite& site = kernel.module.prints[record.print];
             backend::deliver_print(fn, site.format, site.types, records + at + sizeof record);
             at += record.bytes;
         }

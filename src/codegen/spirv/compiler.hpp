@@ -3,8 +3,7 @@
 //
 // How a module is called, in short (the backend does it):
 // - One entry point "main" whose local size is the variant's, all in the first dimension (so that subgroups
-// are
-//   consecutive invocations); the dispatch covers the grid with workgroups in three dimensions, and
+//   are consecutive invocations); the dispatch covers the grid with workgroups in three dimensions, and
 //   WorkgroupId counts from the grid's origin. A grid with more workgroups than the device can dispatch is
 //   cut into pieces, launched with the variant `based`: it adds the argument block's GroupBase to WorkgroupId
 //   (vkCmdDispatchBase may not go beyond the device's limit either).
@@ -13,6 +12,7 @@
 // - Buffers are device addresses; descriptors are not used.
 #pragma once
 
+#include "codegen/api/reports.hpp"
 #include "ir/function.hpp"
 #include "passes/coarsen.hpp"
 
@@ -81,33 +81,10 @@ struct Field {
     std::uint32_t size = 0;
 };
 
-/// What a kernel says while it runs: prints, failed bounds checks, and loops that met the driver's limit. The
-/// host clears the header before a launch and reads records after it. Records lie one behind the other from
-/// the header's end, each a whole number of 16-byte units: a RecordHeader, then the operands as
-/// backend::print_slot() places them.
-struct ReportHeader {
-    std::uint32_t capacity = 0;    // bytes behind the header, set by the host
-    std::uint32_t used = 0;        // bytes claimed, may pass the capacity: what did not fit is lost
-    std::uint32_t lost = 0;        // records that did not fit
-    std::uint32_t loop_limit = 0;  // node id + 1 of a loop that met Target::max_iterations; 0: none did
-};
-
-struct RecordHeader {
-    std::uint32_t print = 0;  // index into Module::prints
-    std::uint32_t bytes = 0;  // of the record with its header
-    std::uint32_t reserved[2] = {};
-};
-
 /// A buffer in descriptor set 0: only modules that were made elsewhere have any.
 struct Binding {
     std::uint32_t binding = 0;
     std::uint32_t parameter = 0;
-};
-
-/// One print of the kernel, as the caller of backend::deliver_print needs it.
-struct PrintSite {
-    std::string format;
-    std::vector<DType> types;
 };
 
 struct Module {
