@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -74,6 +76,52 @@ TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
         arg.elements = count;
         queue->launch({program.get(), c.global, c.local, std::span(&arg, 1)});
         EXPECT_EQ(read_back(*queue, *memory, count), counting(count)) << "each place once";
+    }
+}
+
+/// large[base + i] += i, the index in u64: beyond what 32 bits count
+ir::Function add_far_away(ScalarType element, ScalarType index) {
+    ir::Function fn;
+    fn.name = "add_far_away";
+    ir::Builder b(fn);
+    const ir::NodeId large = b.buffer(element, "large");
+    const ir::NodeId base = b.param(index, "base");
+    const ir::NodeId i = global_x(b);
+    const ir::NodeId place = b.emit(ir::Op::Add, {base, b.convert(i, index)});
+    const ir::NodeId value =
+        b.emit(ir::Op::Add, {b.load(large, std::span(&place, 1)), b.convert(i, element)});
+    b.store(large, value, std::span(&place, 1));
+    return fn;
+}
+
+// The kernel is told of a buffer of many gigabytes. What it touches of it lies in the small block that there
+// is: the address of the first element is as far before the block as its place in the buffer.
+TEST_P(VulkanProgramTest, FindsElementsBeyondFourGibiOfThem) {
+    constexpr std::size_t count = 1000;
+    for (const ScalarType element : {ScalarType::U8, ScalarType::U16, ScalarType::U32, ScalarType::U64}) {
+        const std::uint64_t bytes = size_of(element);
+        for (const std::uint64_t base :
+             {std::uint64_t{0xffffff00}, (std::uint64_t{5} << 30) + 12, std::uint64_t{3} << 33}) {
+            for (const ScalarType wide : {ScalarType::U64, ScalarType::I64}) {
+                const auto program = device->compile(add_far_away(element, wide));
+                const auto memory = device->allocate(count * bytes);
+                queue->fill(*memory, 0, count * bytes, std::vector<std::byte>(bytes));
+                std::array<backend::Argument, 2> args;
+                args[0].memory = memory.get();
+                args[0].offset = std::uint64_t{0} - base * bytes;
+                args[0].elements = base + count;
+                args[1].value = &base;
+                queue->launch({program.get(), {count, 1, 1}, {64, 1, 1}, args});
+                std::vector<std::byte> read(count * bytes);
+                queue->timeline().wait(queue->read(*memory, 0, read));
+                for (std::size_t i = 0; i != count; ++i) {
+                    std::uint64_t value = 0;
+                    std::memcpy(&value, read.data() + i * bytes, bytes);
+                    ASSERT_EQ(value, bytes == 1 ? i & 0xff : i)
+                        << bytes << " bytes, element " << base << " + " << i;
+                }
+            }
+        }
     }
 }
 

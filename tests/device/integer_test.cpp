@@ -117,7 +117,9 @@ VOLLEY_DEVICE_TEST(Integer, ComparisonsKnowSignedFromUnsigned) {
 
 template <class T>
 void check_compound() {
-    const auto [a, b] = sample_pairs<T>(100, 16);
+    const auto pairs = sample_pairs<T>(100, 16);
+    const std::vector<T>& a = pairs.first;
+    const std::vector<T>& b = pairs.second;
     const auto n = static_cast<u32>(a.size());
     auto run = kernel("compound", [](Buff<const T> x, Buff<const T> y, Buff<T> out, Const<u32> count) {
         const auto i = global_id().x;

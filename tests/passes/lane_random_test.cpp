@@ -26,7 +26,11 @@ using testing::Random;
 constexpr std::uint32_t global = 64;
 constexpr std::uint32_t local = 32;
 constexpr std::uint32_t elements = 64;
+#ifdef VOLLEY_SANITIZED
+constexpr std::uint64_t programs = 15;
+#else
 constexpr std::uint64_t programs = 150;
+#endif
 
 // Writes a kernel. Every value is printed with the invocation's id and the iterations of all enclosing loops,
 // which together say which lanes run it at the same time.

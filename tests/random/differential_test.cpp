@@ -40,7 +40,7 @@ class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
 // In slices, which ctest's shards share out.
 constexpr unsigned slices = 8;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VOLLEY_SANITIZED
 constexpr std::uint64_t share = 4;  // of what runs without: each program takes several times as long
 #else
 constexpr std::uint64_t share = 1;

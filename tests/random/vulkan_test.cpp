@@ -15,7 +15,7 @@
 namespace volley::testing {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef VOLLEY_SANITIZED
 constexpr std::uint64_t programs = 40;
 #else
 constexpr std::uint64_t programs = 200;

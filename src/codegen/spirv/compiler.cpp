@@ -5,6 +5,7 @@
 #include "codegen/spirv/kernel_emitter.hpp"
 #include "passes/expand_math.hpp"
 #include "passes/lower_nesting.hpp"
+#include "passes/pipeline.hpp"
 
 #include <algorithm>
 
@@ -45,7 +46,10 @@ Module compile(const ir::Function& fn, const Variant& variant, const Target& tar
     const bool deep = target.max_nesting != 0 && passes::nesting(fn) > deepest;
     if (!functions && !deep) return KernelEmitter(fn, variant, target).emit();
     ir::Function lowered = fn;
-    if (functions) passes::expand_math(lowered, math);
+    if (functions) {
+        passes::expand_math(lowered, math);
+        passes::clean(lowered);  // and no contraction: the expansions count on each rounding
+    }
     if (target.max_nesting != 0) passes::lower_nesting(lowered, deepest);
     return KernelEmitter(lowered, variant, target).emit();
 }
