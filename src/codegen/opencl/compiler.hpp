@@ -3,20 +3,18 @@
 //
 // How the source is called, in short (the backend does it):
 // - One kernel function, Source::entry, for one local size. The caller covers the grid with whole workgroups,
-// in the
-//   grid's own three dimensions; invocations beyond the grid's size return at once, unless the variant is
-//   `full`.
+//   in the grid's own three dimensions; invocations beyond the grid's size return at once, unless the variant
+//   is `full`.
 // - Its arguments are what Source::parameters lists, in that order.
 // - A buffer is a pointer to the start of its memory object and the byte at which the kernel's part of it
-// begins.
+//   begins.
 #pragma once
 
-#include "codegen/api/reports.hpp"
+#include "codegen/clike/source.hpp"
 #include "ir/function.hpp"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace volley::codegen::opencl {
 
@@ -38,38 +36,12 @@ struct Target {
     friend bool operator==(const Target&, const Target&) = default;
 };
 
-/// How a kernel is specialised.
-struct Variant {
-    ir::Dim3 local = {1, 1, 1};
-    bool full = false;  // the caller promises that every workgroup is whole: no guard at the grid's edge
-    friend bool operator==(const Variant&, const Variant&) = default;
-};
-
-/// What an argument of the kernel function is.
-enum class ParameterKind : std::uint8_t {
-    GlobalSize,  // uint, one for each dimension: `index` is 0, 1 or 2
-    Memory,      // __global pointer: the memory object of buffer `index`
-    Offset,      // ulong: the byte in it at which the buffer begins
-    Elements,    // ulong: how many elements it has
-    Value,       // the parameter's value in the host's layout: `size` bytes
-    Reports,     // __global pointer: a ReportHeader with its records (codegen/api/reports.hpp)
-};
-
-struct Parameter {
-    ParameterKind kind = ParameterKind::Value;
-    std::uint32_t index = 0;  // of the kernel's parameter
-    std::uint32_t size = 0;   // bytes, as clSetKernelArg wants them; of pointers: 0
-};
-
-struct Source {
-    std::string text;
-    std::string entry;    // the kernel function's name
-    std::string options;  // for clBuildProgram
-    std::vector<Parameter> parameters;
-    bool reports = false;
-    std::vector<PrintSite> prints;
-    std::uint32_t shared_bytes = 0;  // what the kernel's __local arrays take
-};
+// What the caller of the text has to know is the same in every language like C. Values of composite types are
+// structs in the host's layout, passed by value; bool is a uchar, f16 a ushort.
+using clike::Parameter;
+using clike::ParameterKind;
+using clike::Source;
+using clike::Variant;
 
 /// `fn` is verified and optimised (passes/pipeline.hpp). Throws DeviceError (Unsupported) naming the device,
 /// the feature and the source line where the target lacks what the kernel needs and nothing can stand in.

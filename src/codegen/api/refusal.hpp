@@ -1,0 +1,24 @@
+// What a code generator says when the device lacks what a kernel needs: one wording for all of them.
+#pragma once
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "ir/function.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace volley::codegen {
+
+/// "opencl:0 (...) has no f64; kernel 'scale', mul at scale.cpp:8; ...". `node` may be ir::none.
+[[noreturn]] inline void refuse(const ir::Function& fn, ir::NodeId node, std::string_view device,
+                                std::string_view lacks, std::string_view advice) {
+    const std::string where = node == ir::none ? std::string() : fn.where(fn[node].loc);
+    std::string subject = cat("kernel '", fn.name, "'");
+    if (node != ir::none) subject += cat(", ", ir::mnemonic(fn[node].op));
+    if (!where.empty()) subject += cat(" at ", where);
+    fail(ErrorCode::Unsupported, cat(device.empty() ? "the device" : device, " has no ", lacks), subject,
+         advice);
+}
+
+}  // namespace volley::codegen

@@ -1,0 +1,81 @@
+// Atomics: one call where the dialect has it, a loop of compare and exchange for other floats. Relaxed order,
+// as docs/ir.md section 8 says.
+#include "codegen/clike/kernel_emitter.hpp"
+#include "core/text.hpp"
+
+namespace volley::codegen::clike {
+
+using ir::NodeId;
+using ir::Op;
+
+namespace {
+
+Op plain(Op op) {
+    switch (op) {
+        case Op::AtomicAdd: return Op::Add;
+        case Op::AtomicSub: return Op::Sub;
+        case Op::AtomicMin: return Op::Min;
+        default: return Op::Max;
+    }
+}
+
+}  // namespace
+
+// A function for the pointer's space: OpenCL 1.2 has no pointers to all of them.
+std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
+    std::string name = cat(ir::mnemonic(op), '_', name_of(s), space == Space::Global ? "_global" : "_shared");
+    if (helpers_.has(name)) return name;
+    const ScalarType bits = ScalarCode::unsigned_of(s);
+    const std::string pointer = cat("volatile ", d_.space(space), d_.type(bits), '*');
+    const Expr updated = s_.apply(plain(op), s, expr(d_.reinterpret(s, bits, "seen")), named("x"));
+    const std::string exchanged =
+        d_.atomic(Op::AtomicCas, bits, "at", "seen", d_.reinterpret(bits, s, updated.text));
+    helpers_.define(name, cat(d_.type(s), ' ', name, '(', pointer, " at, ", d_.type(s), " x)"),
+                    cat(d_.type(bits), " seen = *at;\nfor (;;) {\n    const ", d_.type(bits),
+                        " found = ", exchanged, ";\n    if (found == seen) return ",
+                        d_.reinterpret(s, bits, "found"), ";\n    seen = found;\n}"));
+    return name;
+}
+
+void KernelEmitter::emit_atomic(NodeId id) {
+    const Op op = fn_[id].op;
+    const NodeId root = fn_.arg(id, 0);
+    const ScalarType s = fn_.type(id).scalar();
+    const Space space = fn_[root].op == Op::Shared ? Space::Shared : Space::Global;
+    if (s == ScalarType::F64 && !features_.f64)
+        site_.refuse("64-bit floats (f64)", "use float, or run the kernel on a device that has f64");
+    if (size_of(s) == 8 && !features_.i64_atomics)
+        site_.refuse("64-bit atomics",
+                     "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics");
+    const Place place = place_of(id);
+    if (!place.aligned_to(size_of(s)))
+        site_.refuse("atomics on unaligned numbers", "give the struct its natural alignment");
+    before_write(root);
+    locate(id);
+    const std::vector<Expr> dims = indices(place, false);
+    const Expr target = element(place, dims, 0, s_.memory_type(s));
+    const bool native = !is_float(s) || d_.has_float_atomic(op, s);
+    const ScalarType t = native ? s : ScalarCode::unsigned_of(s);
+    const std::string pointer = cat("(volatile ", d_.space(space), d_.type(t), "*)&", target.text);
+    const Expr operand = use(fn_.arg(id, 1));
+    Expr old;
+    if (native) {
+        const std::string desired = op == Op::AtomicCas ? use(fn_.arg(id, 2)).text : std::string();
+        old = expr(d_.atomic(op, s, pointer, operand.text, desired));
+    } else if (op == Op::AtomicCas || op == Op::AtomicExchange) {
+        const std::string desired =
+            op == Op::AtomicCas ? s_.to_bits(s, use(fn_.arg(id, 2))).text : std::string();
+        old = s_.from_bits(s, expr(d_.atomic(op, t, pointer, s_.to_bits(s, operand).text, desired)));
+    } else {
+        old = expr(cat(exchange_loop(op, s, space), '(', pointer, ", ", operand.text, ')'));
+    }
+    if (uses_[id] == 0) {
+        line(old.text + ';');
+        return;
+    }
+    Exprs list = {std::move(old)};
+    materialise(id, list);
+    values_[id] = std::move(list);
+}
+
+}  // namespace volley::codegen::clike

@@ -1,0 +1,179 @@
+// Walks a kernel's IR and writes it as text that a person can read: one invocation's view of the kernel.
+//
+// A value is a list of scalars, each an expression. What is used once, near by, becomes part of the statement
+// that uses it; all else gets a name. Text that reads memory is pinned by a statement of its own before
+// anything that may write there. Memory is typed pointers to scalars and indices from the host's layout, so
+// that no rule of the device about structs matters. Blocks of C are the IR's regions.
+#pragma once
+
+#include "codegen/clike/dialect.hpp"
+#include "codegen/clike/expression.hpp"
+#include "codegen/clike/helpers.hpp"
+#include "codegen/clike/names.hpp"
+#include "codegen/clike/scalar_code.hpp"
+#include "codegen/clike/source.hpp"
+#include "ir/leaves.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace volley::codegen::clike {
+
+class KernelEmitter {
+public:
+    KernelEmitter(const ir::Function& fn, const Variant& variant, const Features& features,
+                  const Dialect& dialect);
+
+    /// Writes the whole kernel; once.
+    [[nodiscard]] Source emit();
+
+private:
+    using Exprs = std::vector<Expr>;
+
+    // kernel_emitter.cpp: the kernel around its body
+    void plan();
+    void name_parameters();
+    [[nodiscard]] std::string header() const;
+    [[nodiscard]] std::string signature(std::string_view body);
+    [[nodiscard]] std::string prologue(std::string_view body);
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> ids() const;
+    [[nodiscard]] std::string guard() const;
+    Exprs struct_of(std::uint32_t parameter);
+
+    // Values
+    Expr use(ir::NodeId id, std::size_t leaf = 0);
+    [[nodiscard]] std::size_t leaf_count(ir::NodeId id) const { return values_[id].size(); }
+    void define(ir::NodeId id, Exprs leaves);
+    void define(ir::NodeId id, Expr leaf) { define(id, Exprs{std::move(leaf)}); }
+    /// Gives each leaf that is not fixed a name, by a statement.
+    void materialise(ir::NodeId id, Exprs& leaves);
+    Expr atom(ScalarType s, Expr e);
+    void before_write(ir::NodeId root);  // statements for pending text that reads what is written
+    void before_all();
+    static constexpr ir::NodeId all_buffers = ir::none - 1;
+    [[nodiscard]] ir::NodeId memory_key(ir::NodeId root) const {
+        return fn_[root].op == ir::Op::Buffer ? all_buffers : root;
+    }
+
+    // Statements
+    void line(std::string_view text);
+    void open(std::string_view text);
+    void close(std::string_view text = "}");
+    void locate(ir::NodeId id);
+
+    // emit_value.cpp
+    void emit_node(ir::NodeId id);
+    void emit_elementwise(ir::NodeId id);
+    void emit_builtin(ir::NodeId id);
+    void emit_param(ir::NodeId id);
+    void emit_select(ir::NodeId id);
+    void emit_convert(ir::NodeId id);
+    void emit_bitcast(ir::NodeId id);
+    void emit_construct(ir::NodeId id);
+    void emit_extract(ir::NodeId id);
+    void emit_zero(ir::NodeId id);
+
+    // emit_memory.cpp
+    struct Memory {
+        Space space = Space::Private;
+        std::string name;
+        bool read_only = false;
+        std::vector<ScalarType> types;  // of pointers that accesses need
+        std::uint64_t bytes = 0;
+        [[nodiscard]] std::string pointer(ScalarType s) const;  // the pointer's or array's name
+    };
+    struct Dim {
+        ir::NodeId index = ir::none;
+        std::uint64_t stride = 0;  // bytes
+        std::uint64_t count = 0;   // 0: a buffer's elements
+    };
+    struct Place {
+        ir::NodeId root = ir::none;
+        std::uint64_t offset = 0;
+        std::vector<Dim> dims;
+        DType type;
+        [[nodiscard]] bool aligned_to(std::uint64_t bytes) const;
+    };
+    [[nodiscard]] Place place_of(ir::NodeId root, std::span<const ir::NodeId> path, bool element) const;
+    [[nodiscard]] Place place_of(ir::NodeId access) const;
+    /// The first leaf and the type that constant steps lead to.
+    struct Part {
+        std::size_t first = 0;
+        DType type;
+    };
+    [[nodiscard]] Part part_at(DType type, std::span<const ir::NodeId> path) const;
+    void plan_access(ir::NodeId access);
+    void need_type(Memory& memory, ScalarType s) const;
+    /// Names for the indices of a place, so that several leaves can use them.
+    std::vector<Expr> indices(const Place& place, bool many);
+    Expr index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+                    std::uint64_t unit);
+    Expr element(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s);
+    Expr load_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s);
+    void store_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s,
+                    const Expr& value);
+    Exprs load_place(const Place& place);
+    void store_place(const Place& place, Exprs leaves);
+    void declare_array(const Memory& memory);
+    [[nodiscard]] std::string shared_declaration(ir::NodeId root) const;
+    void emit_root(ir::NodeId id);
+    void emit_load(ir::NodeId id);
+    void emit_store(ir::NodeId id);
+    void spill(ir::NodeId id);
+
+    // emit_control.cpp
+    void emit_region(ir::RegionId region);
+    void emit_if(ir::NodeId id);
+    void emit_for(ir::NodeId id);
+    void emit_loop(ir::NodeId id);
+    void emit_jump(ir::NodeId id);
+    void emit_sync(ir::NodeId id);
+    void emit_print(ir::NodeId id);
+
+    // emit_atomic.cpp
+    void emit_atomic(ir::NodeId id);
+    std::string exchange_loop(ir::Op op, ScalarType s, Space space);
+
+    // emit_subgroup.cpp
+    void emit_fold(ir::NodeId id);
+    void emit_lane(ir::NodeId id);
+    void emit_vote(ir::NodeId id);
+    Expr fold_scalar(const Fold& fold, ScalarType s, const Expr& x);
+    std::string ballot_word(unsigned word);
+    Expr shuffled(ScalarType s, const Expr& x, const Expr& lane);
+
+    const ir::Function& fn_;
+    const Variant variant_;
+    const Features& features_;
+    const Dialect& d_;
+    Site site_;
+    Helpers helpers_;
+    ScalarCode s_;
+    Names names_;
+    Source out_;
+
+    std::string body_;
+    unsigned depth_ = 1;
+    ir::Loc shown_;
+
+    std::vector<Exprs> values_;
+    std::vector<ir::NodeId> pending_;  // whose text reads memory and stands nowhere yet
+    std::vector<std::uint32_t> uses_;
+    std::vector<bool> near_;               // its one use is in the region of its definition
+    std::vector<bool> spilled_;            // some of its parts are asked for by computed steps
+    std::vector<bool> indexed_;            // variables that are arrays
+    std::vector<ir::NodeId> declared_by_;  // variables: the store that declares them
+    std::vector<std::uint32_t> memory_;    // by node: its index in memories_
+    std::vector<Memory> memories_;
+    std::vector<Exprs> variables_;  // by index in memories_: names of the scalars of a variable
+    std::vector<std::string> parameters_;
+    std::string structs_;  // types of composite values
+    bool barrier_ = false;
+    bool guarded_ = false;
+};
+
+}  // namespace volley::codegen::clike

@@ -1,0 +1,53 @@
+// How things are called in OpenCL C: 1.2, and what extensions add.
+#pragma once
+
+#include "codegen/clike/dialect.hpp"
+#include "codegen/opencl/compiler.hpp"
+
+namespace volley::codegen::opencl {
+
+class OpenClDialect final : public clike::Dialect {
+public:
+    explicit OpenClDialect(const Target& target);
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+    [[nodiscard]] std::string_view type(ScalarType s) const override;
+    [[nodiscard]] std::string_view suffix64(bool is_unsigned) const override {
+        return is_unsigned ? "UL" : "L";
+    }
+    [[nodiscard]] std::string_view infinity(ScalarType s) const override;
+    [[nodiscard]] std::string reinterpret(ScalarType to, ScalarType from, std::string_view x) const override;
+    [[nodiscard]] std::string_view function(ir::Op op, ScalarType s) const override;
+    [[nodiscard]] std::string_view popcount(bool wide) const override;
+    [[nodiscard]] std::string_view clz(bool wide) const override;
+    [[nodiscard]] std::string_view half_to_float() const override;
+    [[nodiscard]] std::string_view float_to_half() const override;
+    [[nodiscard]] std::string_view space(clike::Space s) const override;
+    [[nodiscard]] std::string_view shared_array() const override { return "__local "; }
+    [[nodiscard]] std::string_view aligned_array() const override { return " __attribute__((aligned(8)))"; }
+    [[nodiscard]] std::string_view device_function() const override { return "static"; }
+    [[nodiscard]] std::string_view barrier() const override;
+    [[nodiscard]] std::string_view subgroup_barrier() const override;
+    [[nodiscard]] std::string fence(ir::FenceScope scope) const override;
+    [[nodiscard]] std::string atomic(ir::Op op, ScalarType s, std::string_view pointer,
+                                     std::string_view operand, std::string_view desired) const override;
+    [[nodiscard]] bool has_float_atomic(ir::Op op, ScalarType s) const override;
+    [[nodiscard]] std::string global_id(unsigned d, std::uint32_t local) const override;
+    [[nodiscard]] std::string local_id(unsigned d) const override;
+    [[nodiscard]] std::string group_id(unsigned d) const override;
+    [[nodiscard]] std::string_view subgroup_id() const override { return "get_sub_group_id()"; }
+    [[nodiscard]] std::string_view subgroup_lane() const override { return "get_sub_group_local_id()"; }
+    [[nodiscard]] std::string fold_body(const Fold& fold, ScalarType s, std::string_view identity,
+                                        const Combine& combined) const override;
+    [[nodiscard]] std::string shuffle(ScalarType s, std::string_view x, std::string_view lane) const override;
+    [[nodiscard]] std::string ballot_body(unsigned word) const override;
+    [[nodiscard]] std::string_view elect() const override;
+    [[nodiscard]] std::string prelude() const override;
+    [[nodiscard]] std::string kernel_head(const clike::Variant& variant) const override;
+
+private:
+    const Target& target_;
+    std::string name_;
+};
+
+}  // namespace volley::codegen::opencl
