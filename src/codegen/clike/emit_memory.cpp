@@ -119,7 +119,13 @@ Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims
         return expr(wide && constant > 0xffffffffu ? s_.literal(ScalarType::U64, constant).text
                                                    : cat(wide ? constant : constant & 0xffffffffu));
     }
-    if (terms.size() == 1 && terms[0].factor == 1 && constant == 0) return terms[0].index;
+    if (terms.size() == 1 && terms[0].factor == 1 && constant == 0) {
+        if (size_of(terms[0].type) > 1) return terms[0].index;
+        // Compilers take indices that are characters for mistakes.
+        Expr e = cast(d_.type(ScalarType::I32), terms[0].index);
+        add_reads(e, terms[0].index);
+        return e;
+    }
     Expr sum;
     for (const Term& term : terms) {
         const bool sign = is_signed_integer(term.type);

@@ -154,6 +154,10 @@ std::string KernelEmitter::header() const {
 std::vector<std::pair<std::string, std::string>> KernelEmitter::ids() const {
     std::vector<std::pair<std::string, std::string>> list;
     const ir::Dim3& local = variant_.local;
+    if (features_.subgroup_size > 1) {
+        list.emplace_back("subgroup_id", d_.subgroup_id());
+        list.emplace_back("subgroup_lane", d_.subgroup_lane());
+    }
     for (unsigned d = 0; d < 3; ++d)
         list.emplace_back(cat("group_count_", axes[d]),
                           local[d] == 1 ? cat("global_size_", axes[d])
@@ -170,10 +174,6 @@ std::vector<std::pair<std::string, std::string>> KernelEmitter::ids() const {
         list.emplace_back(cat("local_id_", axes[d]), local[d] == 1 ? "0u" : d_.local_id(d));
     for (unsigned d = 0; d < 3; ++d) list.emplace_back(cat("group_id_", axes[d]), d_.group_id(d));
     for (unsigned d = 0; d < 3; ++d) list.emplace_back(cat("global_id_", axes[d]), d_.global_id(d, local[d]));
-    if (features_.subgroup_size > 1) {
-        list.emplace_back("subgroup_id", d_.subgroup_id());
-        list.emplace_back("subgroup_lane", d_.subgroup_lane());
-    }
     return list;
 }
 
@@ -190,9 +190,9 @@ std::string KernelEmitter::guard() const {
 std::string KernelEmitter::prologue(std::string_view body) {
     std::string arrays;
     std::string pointers;
-    auto words = words_of(body);
+    const auto words = words_of(body);
     for (const ir::Param& param : fn_.params) {
-        if (param.node == ir::none || memory_[param.node] == ir::none) continue;
+        if (param.kind != ir::ParamKind::Buffer || param.node == ir::none) continue;
         const Memory& memory = memories_[memory_[param.node]];
         for (const ScalarType s : memory.types) {
             const std::string name = memory.pointer(s);
@@ -215,7 +215,7 @@ std::string KernelEmitter::prologue(std::string_view body) {
         const std::string statement =
             cat("    const ", d_.type(ScalarType::U32), ' ', name, " = ", text, ";\n");
         declared = statement + declared;
-        named += text;
+        named += cat(' ', text);
     }
     return cat(arrays, declared, edge, pointers);
 }

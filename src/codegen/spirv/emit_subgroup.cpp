@@ -1,5 +1,6 @@
 // Subgroup operations. Types that the target's instructions do not take go as words, or lane by lane through
 // shuffles; operations that it lacks go through shared memory (emit_subgroup_shared.cpp).
+#include "codegen/api/folds.hpp"
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "core/fail.hpp"
@@ -11,19 +12,12 @@ using ir::Op;
 
 namespace {
 
-struct Fold {
-    Op combine;
-    spv::GroupOperation kind;
-};
-
-// The folds and both kinds of scan are listed in the same order of operations.
-Fold fold_of(Op op) {
-    constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
-    constexpr spv::GroupOperation kinds[] = {spv::GroupOperation::Reduce, spv::GroupOperation::InclusiveScan,
-                                             spv::GroupOperation::ExclusiveScan};
-    constexpr unsigned count = std::size(combines);
-    const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
-    return {combines[index % count], kinds[index / count]};
+spv::GroupOperation group_operation(Scan scan) {
+    switch (scan) {
+        case Scan::None: return spv::GroupOperation::Reduce;
+        case Scan::Inclusive: return spv::GroupOperation::InclusiveScan;
+        default: return spv::GroupOperation::ExclusiveScan;
+    }
 }
 
 spv::Op group_op(Op combine, ScalarType type) {
@@ -49,21 +43,7 @@ spv::Op group_op(Op combine, ScalarType type) {
 }  // namespace
 
 Scalar KernelEmitter::identity(Op combine, ScalarType type) {
-    const bool f = is_float(type);
-    const unsigned bits = bits_of(type);
-    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - bits);
-    const std::uint64_t highest = is_signed_integer(type) ? ones >> 1 : ones;
-    const std::uint64_t infinity = type == ScalarType::F16   ? 0x7c00u
-                                   : type == ScalarType::F32 ? 0x7f800000u
-                                                             : 0x7ff0000000000000u;
-    switch (combine) {
-        case Op::Mul: return s_.convert(ScalarType::Bool, type, {m_.boolean(true)});
-        case Op::Min: return s_.constant(type, f ? infinity : highest);
-        case Op::Max:
-            return s_.constant(type, f ? infinity | std::uint64_t{1} << (bits - 1) : (~highest & ones));
-        case Op::And: return s_.constant(type, ones);
-        default: return s_.zero(type);
-    }
+    return s_.constant(type, identity_bits(combine, type));
 }
 
 Id KernelEmitter::group(spv::Op op, Id type, std::initializer_list<std::uint32_t> operands) {
@@ -86,7 +66,7 @@ void KernelEmitter::emit_fold(NodeId id) {
     std::array<Scalar, 4> results;
     const std::size_t count = values_[operand].count;
     for (std::size_t k = 0; k < count; ++k)
-        results[k] = fold_scalar(fold.combine, fold.kind, type, value(operand)[k]);
+        results[k] = fold_scalar(fold.combine, group_operation(fold.scan), type, value(operand)[k]);
     set(id, std::span<const Scalar>(results.data(), count));
 }
 

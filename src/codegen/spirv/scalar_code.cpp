@@ -1,6 +1,8 @@
 // Representation, bools and integers of up to 64 native bits.
 #include "codegen/spirv/scalar_code.hpp"
 
+#include "codegen/api/refusal.hpp"
+
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -13,12 +15,7 @@ namespace volley::codegen::spirv {
 using ir::Op;
 
 void Site::refuse(std::string_view lacks, std::string_view advice) const {
-    const std::string where = node == ir::none ? std::string() : fn.where(fn[node].loc);
-    std::string subject = cat("kernel '", fn.name, "'");
-    if (node != ir::none) subject += cat(", ", ir::mnemonic(fn[node].op));
-    if (!where.empty()) subject += cat(" at ", where);
-    fail(ErrorCode::Unsupported, cat(target.device.empty() ? "the device" : target.device, " has no ", lacks),
-         subject, advice);
+    codegen::refuse(fn, node, target.device, lacks, advice);
 }
 
 Id ScalarCode::type(ScalarType s) {
