@@ -48,7 +48,8 @@ public:
     [[nodiscard]] virtual std::string_view barrier() const = 0;
     [[nodiscard]] virtual std::string_view subgroup_barrier() const = 0;
     [[nodiscard]] virtual std::string fence(ir::FenceScope scope) const = 0;
-    /// An integer atomic (op is Atomic*), or exchange and cas: `pointer` is of the type.
+    /// An integer atomic (op is Atomic*), or exchange and cas: `pointer` is of the type. The result may be
+    /// without sign.
     [[nodiscard]] virtual std::string atomic(ir::Op op, ScalarType s, std::string_view pointer,
                                              std::string_view operand, std::string_view desired) const = 0;
     /// Whether atomic() takes floats for that operation.

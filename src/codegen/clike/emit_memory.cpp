@@ -52,20 +52,28 @@ KernelEmitter::Place KernelEmitter::place_of(NodeId access) const {
                     fn_[root].op == Op::Buffer);
 }
 
-void KernelEmitter::need_type(Memory& memory, ScalarType s) const {
-    if (std::find(memory.types.begin(), memory.types.end(), s) == memory.types.end())
-        memory.types.push_back(s);
-}
-
-void KernelEmitter::plan_access(NodeId access) {
-    const Form form = ir::form(fn_[access].op);
-    if (form != Form::Load && form != Form::Store && form != Form::Atomic && form != Form::AtomicCas) return;
-    const Place place = place_of(access);
+void KernelEmitter::need_types(const Place& place) {
     Memory& memory = memories_[memory_[place.root]];
     for (const ir::Leaf& leaf : ir::leaves_of(place.type)) {
         const std::size_t size = size_of(leaf.scalar);
         const bool aligned = place.aligned_to(size) && leaf.offset % size == 0;
-        need_type(memory, aligned ? s_.memory_type(leaf.scalar) : ScalarType::U8);
+        const ScalarType s = aligned ? s_.memory_type(leaf.scalar) : ScalarType::U8;
+        if (std::find(memory.types.begin(), memory.types.end(), s) == memory.types.end())
+            memory.types.push_back(s);
+    }
+}
+
+void KernelEmitter::plan_access(NodeId access) {
+    switch (ir::form(fn_[access].op)) {
+        case Form::Load:
+        case Form::Store:
+        case Form::Atomic:
+        case Form::AtomicCas: need_types(place_of(access)); return;
+        case Form::Extract:
+            if (spilled_[fn_.arg(access, 0)])
+                need_types(place_of(fn_.arg(access, 0), fn_.args(access).subspan(1), false));
+            return;
+        default: return;
     }
 }
 

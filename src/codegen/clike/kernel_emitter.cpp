@@ -132,8 +132,7 @@ void KernelEmitter::plan() {
             add_memory(id, Space::Private, "x");
         } else if (spilled_[id]) {
             add_memory(id, Space::Private, "parts");
-            for (const ir::Leaf& leaf : ir::leaves_of(fn_.type(id)))
-                need_type(memories_.back(), s_.memory_type(leaf.scalar));
+            need_types(place_of(id, {}, false));
         }
     });
     variables_.resize(memories_.size());
@@ -258,7 +257,7 @@ std::string KernelEmitter::signature(std::string_view body) {
     }
     out_.reports = words.contains("reports");
     if (out_.reports) add(ParameterKind::Reports, 0, 0, cat(d_.space(Space::Global), word, "* reports"));
-    std::string text = cat(d_.kernel_head(variant_), ' ', out_.entry, '(');
+    std::string text = cat(d_.kernel_head(variant_), out_.entry, '(');
     for (std::size_t k = 0; k < list.size(); ++k) text += cat(k > 0 ? "," : "", "\n        ", list[k]);
     return text + ") {\n";
 }

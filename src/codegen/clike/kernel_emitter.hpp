@@ -107,7 +107,7 @@ private:
     };
     [[nodiscard]] Part part_at(DType type, std::span<const ir::NodeId> path) const;
     void plan_access(ir::NodeId access);
-    void need_type(Memory& memory, ScalarType s) const;
+    void need_types(const Place& place);
     /// Names for the indices of a place, so that several leaves can use them.
     std::vector<Expr> indices(const Place& place, bool many);
     Expr index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,

@@ -104,9 +104,8 @@ std::string CudaDialect::atomic(Op op, ScalarType s, std::string_view pointer, s
     };
     std::string x = given(operand);
     if (op == Op::AtomicSub) x = is_float(s) ? cat("-(", x, ')') : cat("(", bits, ")0 - (", x, ')');
-    std::string call = cat(name(), "((", t, "*)", pointer, ", ", x, desired.empty() ? "" : ", ",
-                           desired.empty() ? std::string() : given(desired), ')');
-    return cast ? cat('(', type(s), ')', call) : call;
+    return cat(name(), "((", t, "*)", pointer, ", ", x, desired.empty() ? "" : ", ",
+               desired.empty() ? std::string() : given(desired), ')');
 }
 
 bool CudaDialect::has_float_atomic(Op op, ScalarType) const {
@@ -165,7 +164,7 @@ std::string CudaDialect::prelude() const {
 
 std::string CudaDialect::kernel_head(const clike::Variant& variant) const {
     const std::uint32_t threads = variant.local[0] * variant.local[1] * variant.local[2];
-    return cat("extern \"C\" __global__ void __launch_bounds__(", threads, ")\n");
+    return cat("extern \"C\" __global__ void __launch_bounds__(", threads, ") ");
 }
 
 }  // namespace volley::codegen::cuda

@@ -167,7 +167,7 @@ std::string OpenClDialect::prelude() const {
 std::string OpenClDialect::kernel_head(const clike::Variant& variant) const {
     const ir::Dim3& local = variant.local;
     return cat("__kernel __attribute__((reqd_work_group_size(", local[0], ", ", local[1], ", ", local[2],
-               ")))\nvoid");
+               ")))\nvoid ");
 }
 
 }  // namespace volley::codegen::opencl
