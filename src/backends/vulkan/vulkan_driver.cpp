@@ -1,40 +1,20 @@
 // Lists devices, opens them.
 #include "backends/vulkan/vulkan_driver.hpp"
 
+#include "backends/api/system_gpu.hpp"
 #include "backends/vulkan/vulkan_device.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
 
 namespace volley::backends::vulkan {
 namespace {
 
-/// Whether the system shows a device of a GPU's driver. Without one there can be software alone, which is
-/// used only when named, and whose loading takes some 50 ms.
-bool system_has_gpu() {
-#if defined(__linux__)
-    constexpr std::string_view nodes[] = {"dri", "nvidia", "nvhost", "nvgpu", "nvmap",
-                                          "dxg", "kgsl",   "mali",   "pvr"};
-    std::error_code error;
-    for (std::filesystem::directory_iterator at("/dev", error), end; !error && at != end;
-         at.increment(error)) {
-        const std::string name = at->path().filename().string();
-        const auto fits = [&](std::string_view node) { return name.starts_with(node); };
-        if (std::any_of(std::begin(nodes), std::end(nodes), fits)) return true;
-    }
-    return static_cast<bool>(error);  // who cannot look has to try
-#else
-    return true;
-#endif
-}
-
 class VulkanDriver final : public backend::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "vulkan"; }
-    [[nodiscard]] bool may_have_preferred() const override { return system_has_gpu(); }
+    [[nodiscard]] bool may_have_preferred() const override { return backend::system_has_gpu(); }
 
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
         std::vector<DeviceInfo> infos;

@@ -13,7 +13,7 @@ namespace volley::backends::vulkan {
 class PipelineCache {
 public:
     /// `folder` is where files are kept; empty: nowhere.
-    PipelineCache(std::shared_ptr<LogicalDevice> device, std::string folder);
+    PipelineCache(std::shared_ptr<LogicalDevice> device, const std::string& folder);
     /// Saves what has been added.
     ~PipelineCache();
     PipelineCache(const PipelineCache&) = delete;
@@ -26,10 +26,8 @@ public:
 
 private:
     [[nodiscard]] std::vector<char> load() const;
-    void store(const std::vector<char>& data) const;
 
     std::shared_ptr<LogicalDevice> device_;
-    std::string folder_;
     std::string file_;
     VkPipelineCache handle_ = VK_NULL_HANDLE;
     std::vector<char> saved_;  // what the file holds

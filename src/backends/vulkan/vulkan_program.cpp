@@ -2,31 +2,16 @@
 #include "backends/vulkan/vulkan_program.hpp"
 
 #include "backends/api/dump.hpp"
-#include "backends/api/print.hpp"
+#include "backends/api/reports.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
-#include "passes/check_bounds.hpp"
 
 #include <algorithm>
 
 namespace volley::backends::vulkan {
 
 namespace spirv = codegen::spirv;
-
-namespace {
-
-std::uint64_t print_bytes(const spirv::Module& module) {
-    std::uint64_t sum = 0;
-    for (const codegen::PrintSite& site : module.prints) {
-        if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and the first one is enough
-        sum += sizeof(codegen::RecordHeader);
-        for (const DType& type : site.types) sum += backend::print_slot(type.size());
-    }
-    return sum;
-}
-
-}  // namespace
 
 VulkanProgram::VulkanProgram(ir::Function function, std::shared_ptr<PipelineCache> cache,
                              std::shared_ptr<LogicalDevice> device, spirv::Target target, ir::Dim3 local)
@@ -51,7 +36,7 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
     auto kernel = std::make_unique<Kernel>();
     kernel->variant = {local, true};
     kernel->module = std::move(module);
-    kernel->print_bytes = print_bytes(kernel->module);
+    kernel->print_bytes = backend::print_bytes(kernel->module.prints);
     make_pipeline(*kernel);
     last_.store(kernel.get(), std::memory_order_release);
     kernels_.push_back(std::move(kernel));
@@ -100,7 +85,7 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
         kernel->variant = wanted;
         kernel->module = write_module(wanted);
     }
-    kernel->print_bytes = print_bytes(kernel->module);
+    kernel->print_bytes = backend::print_bytes(kernel->module.prints);
     if (settings().dump.spirv) dump(*kernel);
     kernels_.reserve(kernels_.size() + 1);
     make_pipeline(*kernel);

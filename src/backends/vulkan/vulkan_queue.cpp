@@ -1,4 +1,4 @@
-// Launches, the host's own commands, and the thread that runs these. The hot path is launch(): one lock, the
+// Launches and the host's own commands. The hot path is launch(): one lock, the
 // arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
 #include "backends/vulkan/vulkan_queue.hpp"
 
@@ -100,18 +100,18 @@ VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
       host_(std::move(host)),
       options_(options),
       queue_(device_->next_queue()),
-      reports_(host_),
+      reports_([heap = host_](std::uint64_t bytes) {
+          auto memory = std::make_unique<VulkanMemory>(heap, bytes);
+          std::byte* mapped = memory->mapped();
+          return std::make_unique<backend::ReportBuffer>(std::move(memory), mapped);
+      }),
       timeline_(device_, reports_),
-      commands_(device_) {}
+      commands_(device_),
+      host_commands_(mutex_, timeline_) {}
 
 VulkanQueue::~VulkanQueue() {
     timeline_.await(timeline_.last(), VulkanTimeline::forever);
-    {
-        const std::scoped_lock lock(mutex_);
-        stop_ = true;
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) thread_.join();
+    host_commands_.stop();
     if (device_->lost()) device_->vk.vkDeviceWaitIdle(device_->handle());
 }
 
@@ -121,7 +121,7 @@ void VulkanQueue::make_room(Lock& lock) {
     if (commands_.in_flight() < backlog) return;
     commands_.pass(timeline_.completed());
     // Behind the host's commands waiting might never end: a callback may be what submits.
-    if (commands_.in_flight() < backlog || !pending_.empty()) return;
+    if (commands_.in_flight() < backlog || !host_commands_.empty()) return;
     const Point point = timeline_.last() - backlog / 2;
     lock.unlock();
     timeline_.await(point, VulkanTimeline::forever);
@@ -161,9 +161,9 @@ void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphor
     device_->check(result, "vkQueueSubmit");
 }
 
-Point VulkanQueue::submit(Command& command, Epilogue* epilogue) {
+Point VulkanQueue::submit(Command& command, backend::Epilogue* epilogue) {
     const Point point = timeline_.last() + 1;
-    const bool behind = !pending_.empty();
+    const bool behind = !host_commands_.empty();
     bool added = false;
     try {
         commands_.end(command);
@@ -173,7 +173,8 @@ Point VulkanQueue::submit(Command& command, Epilogue* epilogue) {
             added = true;
         }
         if (behind) {
-            pending_.push_back({point, command.buffer, nullptr});
+            host_commands_.add_behind(
+                point, [this, buffer = command.buffer, point] { give_to_device(buffer, point); });
         } else {
             give_to_device(command.buffer, point);
         }
@@ -191,13 +192,13 @@ Point VulkanQueue::submit(Command& command, Epilogue* epilogue) {
     return point;
 }
 
-std::uint64_t VulkanQueue::find_in(Ring& ring, Lock& lock, std::uint64_t bytes) {
+std::uint64_t VulkanQueue::find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes) {
     for (;;) {
         if (const auto at = ring.find(bytes)) return *at;
         ring.pass(timeline_.completed());
         if (const auto at = ring.find(bytes)) return *at;
         const Point oldest = ring.oldest();
-        if (bytes > ring.size() || !pending_.empty() || oldest == 0) return nowhere;
+        if (bytes > ring.size() || !host_commands_.empty() || oldest == 0) return nowhere;
         lock.unlock();
         timeline_.await(oldest, VulkanTimeline::forever);
         lock.lock();
@@ -225,13 +226,14 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     const Kernel& kernel = program.kernel({local, rest == 0 && is_whole(invocations, local), based, coarse});
     const Kernel* tail = rest == 0 ? nullptr : &program.kernel({{factor, 1, 1}, false, true, false});
     const codegen::spirv::Module& module = kernel.module;
-    std::unique_ptr<ReportBuffer> reports;
+    std::unique_ptr<backend::ReportBuffer> reports;
     if (module.reports) {
         const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
-        reports = reports_.take(kernel, count);
+        reports = reports_.take(kernel.print_bytes, count);
         reports->arm();
     }
-    const std::uint64_t reports_address = reports ? reports->address() : 0;
+    const std::uint64_t reports_address =
+        reports ? static_cast<const VulkanMemory&>(reports->memory()).address() : 0;
     std::uint64_t argument_bytes = module.argument_bytes;
     if (based) {
         argument_bytes = 0;
@@ -242,8 +244,8 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    if (module.indirect && !arguments_) arguments_ = std::make_unique<Ring>(host_, argument_ring);
-    const std::uint64_t place = module.indirect ? find_in(*arguments_, lock, argument_bytes) : nowhere;
+    if (module.indirect && !arguments_) arguments_ = std::make_unique<StagingRing>(host_, argument_ring);
+    const std::uint64_t place = module.indirect ? find_in(arguments_->places, lock, argument_bytes) : nowhere;
     Command& command = begin();
     try {
         alignas(16) std::byte push[push_bytes];
@@ -252,8 +254,8 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
             std::uint64_t address = 0;
             std::byte* block = nullptr;
             if (place != nowhere) {
-                address = arguments_->memory().address() + place;
-                block = arguments_->memory().mapped() + place;
+                address = arguments_->memory.address() + place;
+                block = arguments_->memory.mapped() + place;
             } else {
                 command.staging = std::make_unique<VulkanMemory>(host_, argument_bytes);
                 address = command.staging->address();
@@ -287,19 +289,19 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     Point point = 0;
     const bool prints = reports && !module.prints.empty();
     if (reports) {
-        Epilogue epilogue;
-        epilogue.program = &program;
-        epilogue.kernel = &kernel;
+        backend::Epilogue epilogue;
+        epilogue.source = {&program.function(), module.prints, device_->name(),
+                           program.target().max_iterations};
         epilogue.reports = std::move(reports);
         epilogue.prints = prints;
-        if (prints) start_thread();
+        if (prints) host_commands_.start();
         point = submit(command, &epilogue);
     } else {
         point = submit(command);
     }
-    if (place != nowhere) arguments_->commit(point);
+    if (place != nowhere) arguments_->places.commit(point);
     lock.unlock();
-    if (prints) wake_.notify_all();
+    if (prints) host_commands_.wake();
     return point;
 }
 
@@ -341,23 +343,15 @@ void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 
 
 // ---- the host's own commands ----
 
-Point VulkanQueue::add_host(std::function<void()> action) {
-    const Point point = timeline_.last() + 1;
-    start_thread();
-    pending_.push_back({point, VK_NULL_HANDLE, std::move(action)});
-    timeline_.issue(point);
-    return point;
-}
-
 Point VulkanQueue::call(std::function<void()> callback) {
     if (!callback) fail_internal("a callback is empty");
     Point point = 0;
     {
         const Lock lock(mutex_);
         device_->check_lost();
-        point = add_host(std::move(callback));
+        point = host_commands_.add(std::move(callback));
     }
-    wake_.notify_all();
+    host_commands_.wake();
     return point;
 }
 
@@ -373,83 +367,20 @@ Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
     {
         const Lock lock(mutex_);
         device_->check_lost();
-        if (on_device && pending_.empty()) {
+        if (on_device && host_commands_.empty()) {
             own = timeline_.last() + 1;
             give_to_device(VK_NULL_HANDLE, own, sibling->semaphore(), point);
             timeline_.submitted(own);
             return own;
         }
-        own = add_host([this, &other, point] {
+        own = host_commands_.add([this, &other, point] {
             // Its errors are for those who wait for it.
             while (!device_->lost() && !other.wait_for(point, std::chrono::seconds(1))) {
             }
         });
     }
-    wake_.notify_all();
+    host_commands_.wake();
     return own;
-}
-
-void VulkanQueue::start_thread() {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
-}
-
-void VulkanQueue::run_thread() {
-    Lock lock(mutex_);
-    for (;;) {
-        Point print = 0;
-        wake_.wait(lock, [&] {
-            if (stop_) return true;
-            if (device_->lost()) return false;
-            print = timeline_.first_print();
-            return !pending_.empty() || print != 0;
-        });
-        if (stop_) return;
-        if (!pending_.empty()) {
-            run_host_command(lock);
-        } else {
-            lock.unlock();
-            timeline_.await(print, VulkanTimeline::forever);
-            lock.lock();
-        }
-    }
-}
-
-void VulkanQueue::run_host_command(Lock& lock) {
-    const Point point = pending_.front().point;
-    std::function<void()> action = std::move(pending_.front().action);
-    lock.unlock();
-    timeline_.await(point - 1, VulkanTimeline::forever);
-    try {
-        if (!device_->lost()) action();
-    } catch (...) {
-        timeline_.add_error(point, std::current_exception());
-    }
-    action = nullptr;  // what it holds ends here, without the lock
-    lock.lock();
-    if (!device_->lost()) {
-        pending_.pop_front();
-        timeline_.pass(point);
-        submit_pending();
-    }
-    if (device_->lost()) {
-        pending_.clear();
-        timeline_.hand(timeline_.last());
-    }
-}
-
-void VulkanQueue::submit_pending() {
-    while (!pending_.empty() && !pending_.front().action) {
-        Pending& next = pending_.front();
-        try {
-            give_to_device(next.buffer, next.point);
-        } catch (...) {
-            // Its turn comes as a command of the host's, which only fails.
-            next.action = [error = std::current_exception()] { std::rethrow_exception(error); };
-            return;
-        }
-        timeline_.hand(next.point);
-        pending_.pop_front();
-    }
 }
 
 }  // namespace volley::backends::vulkan

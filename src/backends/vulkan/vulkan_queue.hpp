@@ -1,24 +1,20 @@
 // An in-order queue of a Vulkan device. A command is recorded and submitted inside of the call that makes it;
 // small transfers on an idle queue whose memory the host can address are done by the host right there.
 //
-// What the host must do in the queue's order (callbacks, waits for other devices) is done by a thread that
-// starts with the first such command. Commands behind one wait in `pending_` and are submitted when it is
-// done: the driver's queue, which several of ours may share, is never blocked by the host.
-//
-// Invariant: the first of pending_ is a command of the host's.
+// What the host must do in the queue's order is done by a thread (backends/api/host_commands.hpp), and
+// commands behind it are submitted when it is done: the driver's queue is shared by several of ours.
 #pragma once
 
+#include "backends/api/host_commands.hpp"
 #include "backends/api/queue.hpp"
+#include "backends/api/ring.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
-#include "backends/vulkan/vulkan_ring.hpp"
+#include "backends/vulkan/vulkan_program.hpp"
 #include "backends/vulkan/vulkan_timeline.hpp"
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace volley::backends::vulkan {
 
@@ -52,10 +48,12 @@ public:
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    struct Pending {
-        backend::Point point = 0;
-        VkCommandBuffer buffer = VK_NULL_HANDLE;  // the device's, or
-        std::function<void()> action;             //   the host's
+    /// Places in host memory that the device reads and writes.
+    struct StagingRing {
+        StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
+            : memory(std::move(heap), bytes), places(bytes) {}
+        VulkanMemory memory;
+        backend::Ring places;
     };
     /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
     struct Staging {
@@ -72,41 +70,31 @@ private:
     void make_room(Lock& lock);
     [[nodiscard]] Command& begin();
     /// Ends the command, submits it or puts it behind the host's, and gives its point out.
-    backend::Point submit(Command& command, Epilogue* epilogue = nullptr);
+    backend::Point submit(Command& command, backend::Epilogue* epilogue = nullptr);
     void give_to_device(VkCommandBuffer buffer, backend::Point point, VkSemaphore wait = VK_NULL_HANDLE,
                         backend::Point wait_point = 0);
-    backend::Point add_host(std::function<void()> action);
-    void start_thread();
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     backend::Point write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offset,
                                 std::span<const std::byte> data);
     /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
-    [[nodiscard]] std::uint64_t find_in(Ring& ring, Lock& lock, std::uint64_t bytes);
+    [[nodiscard]] std::uint64_t find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes);
     void dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
                   std::span<const std::byte> push);
     void record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
                 std::span<const std::byte> push);
 
-    // The thread.
-    void run_thread();
-    void run_host_command(Lock& lock);
-    void submit_pending();
-
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<Heap> host_;
     QueueOptions options_;
     SharedQueue& queue_;
-    ReportPool reports_;
+    backend::ReportPool reports_;
     VulkanTimeline timeline_;
     CommandPool commands_;
-    std::unique_ptr<Ring> staging_;    // made when first needed,
-    std::unique_ptr<Ring> arguments_;  //   both
+    std::unique_ptr<StagingRing> staging_;    // made when first needed,
+    std::unique_ptr<StagingRing> arguments_;  //   both
 
     std::mutex mutex_;
-    std::condition_variable wake_;
-    std::deque<Pending> pending_;
-    bool stop_ = false;
-    std::thread thread_;
+    backend::HostCommands host_commands_;
 };
 
 }  // namespace volley::backends::vulkan

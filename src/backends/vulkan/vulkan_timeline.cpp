@@ -1,42 +1,15 @@
-// Waiting spins first: waking a sleeping thread costs more than most launches.
+// Asking and waiting for the semaphore.
 #include "backends/vulkan/vulkan_timeline.hpp"
 
-#include "core/text.hpp"
-
 #include <algorithm>
-#include <cstring>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include <cstdint>
 
 namespace volley::backends::vulkan {
 
 using backend::Point;
 
-namespace {
-
-constexpr auto spin_time = std::chrono::microseconds(100);
-constexpr auto slice =
-    std::chrono::milliseconds(50);  // a device that was lost meanwhile is noticed after this
-
-void pause() noexcept {
-#if defined(__SSE2__)
-    for (int i = 0; i < 8; ++i) _mm_pause();
-#endif
-}
-
-void raise(std::atomic<Point>& to, Point point) noexcept {
-    Point now = to.load(std::memory_order_relaxed);
-    while (now < point && !to.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
-    }
-}
-
-}  // namespace
-
-VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, ReportPool& reports)
-    : device_(std::move(device)), reports_(reports) {
-    errors_.reserve(64);  // keeping an error never allocates
+VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports)
+    : DeviceTimeline(reports), device_(std::move(device)) {
     auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
     auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
@@ -47,126 +20,14 @@ VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, ReportPool
 
 VulkanTimeline::~VulkanTimeline() { device_->vk.vkDestroySemaphore(device_->handle(), semaphore_, nullptr); }
 
-Point VulkanTimeline::reached(bool ask) const noexcept {
-    if (ask) {
-        std::uint64_t value = 0;
-        const VkResult result = device_->vk.vkGetSemaphoreCounterValue(device_->handle(), semaphore_, &value);
-        if (result == VK_SUCCESS) {
-            // A lost device may leave any value behind.
-            raise(reached_, std::min<Point>(value, last()));
-        } else if (result == VK_ERROR_DEVICE_LOST) {
-            device_->mark_lost();
-        }
-    }
-    return reached_.load(std::memory_order_acquire);
+Point VulkanTimeline::ask() const noexcept {
+    std::uint64_t value = 0;
+    const VkResult result = device_->vk.vkGetSemaphoreCounterValue(device_->handle(), semaphore_, &value);
+    if (result == VK_ERROR_DEVICE_LOST) device_->mark_lost();
+    return result == VK_SUCCESS ? value : 0;
 }
 
-Point VulkanTimeline::completed() const noexcept {
-    const Point issued = last();
-    if (device_->lost()) return issued;
-    const Point now = reached(reached_.load(std::memory_order_acquire) < issued);
-    if (device_->lost()) return issued;
-    if (next_epilogue_.load(std::memory_order_acquire) <= now)
-        const_cast<VulkanTimeline*>(this)->run_epilogues(now, false);
-    return std::min(now, next_epilogue_.load(std::memory_order_acquire) - 1);
-}
-
-void VulkanTimeline::hand(Point point) noexcept {
-    handed_.store(point, std::memory_order_release);
-    // Whoever waits for it to be handed over holds the mutex between its look and its sleep.
-    { const std::scoped_lock lock(mutex_); }
-    progress_.notify_all();
-}
-
-void VulkanTimeline::pass(Point point) noexcept {
-    raise(reached_, point);
-    hand(point);
-}
-
-void VulkanTimeline::add(Epilogue epilogue) {
-    const std::scoped_lock lock(mutex_);
-    const Point point = epilogue.point;
-    epilogues_.push_back(std::move(epilogue));
-    if (epilogues_.size() == 1) next_epilogue_.store(point, std::memory_order_release);
-}
-
-void VulkanTimeline::cancel() noexcept {
-    const std::scoped_lock lock(mutex_);
-    epilogues_.pop_back();
-    if (epilogues_.empty()) next_epilogue_.store(~Point{0}, std::memory_order_release);
-}
-
-Point VulkanTimeline::first_print() const {
-    const std::scoped_lock lock(mutex_);
-    for (const Epilogue& epilogue : epilogues_) {
-        if (epilogue.prints) return epilogue.point;
-    }
-    return 0;
-}
-
-void VulkanTimeline::run_epilogues(Point reached, bool prints) noexcept {
-    if (running_.exchange(true, std::memory_order_acq_rel)) {
-        if (!prints) return;
-        running_.wait(true, std::memory_order_acquire);
-        return;  // the caller looks again
-    }
-    for (;;) {
-        Epilogue* first = nullptr;
-        {
-            const std::scoped_lock lock(mutex_);
-            if (!epilogues_.empty()) first = &epilogues_.front();  // a deque's elements stay where they are
-        }
-        if (first == nullptr || first->point > reached || (first->prints && !prints)) break;
-        run(*first);
-        const std::scoped_lock lock(mutex_);
-        epilogues_.pop_front();
-        next_epilogue_.store(epilogues_.empty() ? ~Point{0} : epilogues_.front().point,
-                             std::memory_order_release);
-    }
-    running_.store(false, std::memory_order_release);
-    running_.notify_all();
-}
-
-void VulkanTimeline::run(Epilogue& epilogue) noexcept {
-    try {
-        if (epilogue.bytes != 0) std::memcpy(epilogue.to, epilogue.from, epilogue.bytes);
-        if (epilogue.reports) epilogue.reports->drain(*epilogue.program, *epilogue.kernel, device_->name());
-    } catch (...) {
-        add_error(epilogue.point, std::current_exception());
-    }
-    if (epilogue.reports) reports_.give_back(std::move(epilogue.reports));
-    epilogue.staging.reset();
-}
-
-bool VulkanTimeline::await(Point point, Clock::time_point deadline) {
-    const auto done = [&] {
-        if (completed() >= point) return true;
-        const Point now = reached_.load(std::memory_order_acquire);
-        if (next_epilogue_.load(std::memory_order_acquire) > now) return false;
-        run_epilogues(now, true);
-        return completed() >= point;
-    };
-    if (done()) return true;
-    const auto start = Clock::now();
-    for (;;) {
-        for (int i = 0; i < 16; ++i) {
-            pause();
-            if (done()) return true;
-        }
-        const auto now = Clock::now();
-        if (now >= deadline) return false;
-        if (now - start > spin_time) sleep(point, deadline - now < slice ? deadline : now + slice);
-    }
-}
-
-void VulkanTimeline::sleep(Point point, Clock::time_point deadline) {
-    if (point > handed()) {
-        std::unique_lock lock(mutex_);
-        progress_.wait_until(lock, deadline, [&] { return handed() >= point || device_->lost(); });
-        return;
-    }
-    // A point of the host's own has passed once it is handed over, so this one is the device's.
-    if (completed() >= point) return;
+void VulkanTimeline::sleep_on_device(Point point, Clock::time_point deadline) {
     const auto time = std::max<std::int64_t>((deadline - Clock::now()).count(), 0);
     auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
     info.semaphoreCount = 1;
@@ -175,42 +36,7 @@ void VulkanTimeline::sleep(Point point, Clock::time_point deadline) {
     const VkResult result =
         device_->vk.vkWaitSemaphores(device_->handle(), &info, static_cast<std::uint64_t>(time));
     if (result == VK_ERROR_DEVICE_LOST) device_->mark_lost();
-    if (result == VK_SUCCESS) raise(reached_, point);
-}
-
-void VulkanTimeline::wait(Point point) {
-    if (completed() < point) await(std::min(point, last()), forever);
-    device_->check_lost();
-    if (failed_.load(std::memory_order_acquire)) throw_error(point);
-}
-
-bool VulkanTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
-    if (completed() >= point) return true;
-    const auto now = Clock::now();
-    const bool bounded = timeout < forever - now;
-    return await(std::min(point, last()), bounded ? now + timeout : forever);
-}
-
-void VulkanTimeline::add_error(Point point, std::exception_ptr error) noexcept {
-    const std::scoped_lock lock(mutex_);
-    if (errors_.size() == errors_.capacity())
-        errors_.erase(errors_.begin());  // nobody asks: forget the oldest
-    errors_.emplace_back(point, std::move(error));
-    failed_.store(true, std::memory_order_release);
-}
-
-void VulkanTimeline::throw_error(Point point) {
-    std::exception_ptr error;
-    {
-        const std::scoped_lock lock(mutex_);
-        const auto found =
-            std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
-        if (found == errors_.end()) return;
-        error = found->second;
-        errors_.erase(found);
-        failed_.store(!errors_.empty(), std::memory_order_release);
-    }
-    std::rethrow_exception(error);
+    if (result == VK_SUCCESS) reach(point);
 }
 
 }  // namespace volley::backends::vulkan

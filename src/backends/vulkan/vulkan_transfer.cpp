@@ -49,10 +49,10 @@ std::optional<std::uint32_t> as_word(std::span<const std::byte> pattern) {
 }  // namespace
 
 VulkanQueue::Staging VulkanQueue::stage(Lock& lock, std::uint64_t bytes) {
-    if (!staging_) staging_ = std::make_unique<Ring>(host_, options_.staging_bytes);
+    if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
     Staging staging;
-    if (const std::uint64_t at = find_in(*staging_, lock, bytes); at != nowhere) {
-        const VulkanMemory& memory = staging_->memory();
+    if (const std::uint64_t at = find_in(staging_->places, lock, bytes); at != nowhere) {
+        const VulkanMemory& memory = staging_->memory;
         staging.buffer = memory.buffer();
         staging.offset = memory.offset() + at;
         staging.mapped = memory.mapped() + at;
@@ -79,7 +79,7 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offs
         const bool in_ring = staging.own == nullptr;
         command.staging = std::move(staging.own);
         point = submit(command);
-        if (in_ring) staging_->commit(point);
+        if (in_ring) staging_->places.commit(point);
         offset += bytes;
         data = data.subspan(bytes);
     }
@@ -116,13 +116,13 @@ Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::
         const VkBufferCopy region{memory.offset() + offset, staging.offset, bytes};
         device_->vk.vkCmdCopyBuffer(command.buffer, memory.buffer(), staging.buffer, 1, &region);
         const bool in_ring = staging.own == nullptr;
-        Epilogue epilogue;
+        backend::Epilogue epilogue;
         epilogue.from = staging.mapped;
         epilogue.to = data.data();
         epilogue.bytes = bytes;
         epilogue.staging = std::move(staging.own);
         point = submit(command, &epilogue);
-        if (in_ring) staging_->commit(point);
+        if (in_ring) staging_->places.commit(point);
         offset += bytes;
         data = data.subspan(bytes);
     }

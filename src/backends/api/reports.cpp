@@ -1,16 +1,18 @@
 // Walking the records.
-#include "backends/vulkan/vulkan_reports.hpp"
+#include "backends/api/reports.hpp"
 
 #include "backends/api/print.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "passes/check_bounds.hpp"
 
 #include <volley/log.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
-namespace volley::backends::vulkan {
+namespace volley::backend {
 
 using codegen::RecordHeader;
 using codegen::ReportHeader;
@@ -21,38 +23,52 @@ constexpr std::uint64_t smallest = std::uint64_t{64} << 10;
 constexpr std::uint64_t largest = std::uint64_t{64} << 20;
 constexpr std::size_t kept = 8;  // buffers that wait for the next launch
 
-[[noreturn]] void fail_loop(const ir::Function& fn, const codegen::spirv::Target& target,
-                            std::uint32_t node) {
+[[noreturn]] void fail_loop(const ReportSource& source, std::uint32_t node) {
+    const ir::Function& fn = *source.function;
     const std::string where = node < fn.nodes.size() ? fn.where(fn[node].loc) : std::string();
     fail(ErrorCode::InvalidLaunch,
-         cat("a loop was cut short: the driver runs at most ", target.max_iterations,
+         cat("a loop was cut short: the driver runs at most ", source.max_iterations,
              " iterations for one invocation, so the results are wrong"),
-         cat("kernel '", fn.name, "'", where.empty() ? "" : ", ", where, ", on ", target.device),
+         cat("kernel '", fn.name, "'", where.empty() ? "" : ", ", where, ", on ", source.device),
          "do fewer iterations in an invocation (more invocations, or several launches), or use another "
          "device");
 }
 
 }  // namespace
 
-ReportBuffer::ReportBuffer(std::shared_ptr<Heap> heap, std::uint64_t record_bytes)
-    : memory_(std::move(heap), sizeof(ReportHeader) + record_bytes) {
-    std::memset(memory_.mapped(), 0, memory_.size());
+std::uint64_t print_bytes(std::span<const codegen::PrintSite> prints) noexcept {
+    std::uint64_t sum = 0;
+    for (const codegen::PrintSite& site : prints) {
+        if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and the first one is enough
+        sum += sizeof(RecordHeader);
+        for (const DType& type : site.types) sum += print_slot(type.size());
+    }
+    return sum;
 }
 
-std::uint64_t ReportBuffer::capacity() const noexcept { return memory_.size() - sizeof(ReportHeader); }
+ReportBuffer::ReportBuffer(std::unique_ptr<Memory> memory, std::byte* mapped)
+    : memory_(std::move(memory)), bytes_(mapped) {
+    if (bytes_ == nullptr) {
+        copy_.resize(memory_->size());
+        bytes_ = copy_.data();
+    }
+    std::memset(bytes_, 0, memory_->size());
+}
+
+std::uint64_t ReportBuffer::capacity() const noexcept { return memory_->size() - sizeof(ReportHeader); }
 
 void ReportBuffer::arm() noexcept {
     ReportHeader header;
     header.capacity = static_cast<std::uint32_t>(capacity());
-    std::memcpy(memory_.mapped(), &header, sizeof header);
+    std::memcpy(bytes_, &header, sizeof header);
 }
 
-void ReportBuffer::drain(const VulkanProgram& program, const Kernel& kernel, std::string_view device) {
+void ReportBuffer::drain(const ReportSource& source) {
     ReportHeader header;
-    std::byte* records = memory_.mapped() + sizeof header;
-    std::memcpy(&header, memory_.mapped(), sizeof header);
+    std::byte* records = bytes_ + sizeof header;
+    std::memcpy(&header, bytes_, sizeof header);
     const auto used = static_cast<std::size_t>(std::min<std::uint64_t>(header.used, capacity()));
-    const ir::Function& fn = program.function();
+    const ir::Function& fn = *source.function;
     const auto clear = [&]() noexcept { std::memset(records, 0, used); };
     try {
         for (std::size_t at = 0; at + sizeof(RecordHeader) <= used;) {
@@ -60,17 +76,17 @@ void ReportBuffer::drain(const VulkanProgram& program, const Kernel& kernel, std
             std::memcpy(&record, records + at, sizeof record);
             // Zero: claimed by a record that did not fit.
             if (record.bytes < sizeof record || record.bytes > used - at ||
-                record.print >= kernel.module.prints.size())
+                record.print >= source.prints.size())
                 break;
-            const codegen::PrintSite& site = kernel.module.prints[record.print];
-            backend::deliver_print(fn, site.format, site.types, records + at + sizeof record);
+            const codegen::PrintSite& site = source.prints[record.print];
+            deliver_print(fn, site.format, site.types, records + at + sizeof record);
             at += record.bytes;
         }
         if (header.lost > 0) {
-            log_message(LogLevel::Warning, cat("kernel '", fn.name, "' on ", device, ": ", header.lost,
+            log_message(LogLevel::Warning, cat("kernel '", fn.name, "' on ", source.device, ": ", header.lost,
                                                " line(s) that it printed were lost: there were too many"));
         }
-        if (header.loop_limit != 0) fail_loop(fn, program.target(), header.loop_limit - 1);
+        if (header.loop_limit != 0) fail_loop(source, header.loop_limit - 1);
     } catch (...) {
         clear();
         throw;
@@ -78,9 +94,9 @@ void ReportBuffer::drain(const VulkanProgram& program, const Kernel& kernel, std
     clear();
 }
 
-std::unique_ptr<ReportBuffer> ReportPool::take(const Kernel& kernel, std::uint64_t invocations) {
-    const std::uint64_t wanted = std::clamp(
-        kernel.print_bytes == 0 ? 0 : kernel.print_bytes * std::min(invocations, largest), smallest, largest);
+std::unique_ptr<ReportBuffer> ReportPool::take(std::uint64_t print_bytes, std::uint64_t invocations) {
+    const std::uint64_t wanted =
+        std::clamp(print_bytes == 0 ? 0 : print_bytes * std::min(invocations, largest), smallest, largest);
     {
         const std::scoped_lock lock(mutex_);
         const auto fits = [&](const auto& buffer) { return buffer->capacity() >= wanted; };
@@ -91,7 +107,7 @@ std::unique_ptr<ReportBuffer> ReportPool::take(const Kernel& kernel, std::uint64
             return buffer;
         }
     }
-    return std::make_unique<ReportBuffer>(heap_, wanted);
+    return make_(sizeof(ReportHeader) + wanted);
 }
 
 void ReportPool::give_back(std::unique_ptr<ReportBuffer> buffer) noexcept {
@@ -106,4 +122,4 @@ void ReportPool::give_back(std::unique_ptr<ReportBuffer> buffer) noexcept {
     if (free_.size() < kept && buffer->capacity() <= largest / 16) free_.push_back(std::move(buffer));
 }
 
-}  // namespace volley::backends::vulkan
+}  // namespace volley::backend

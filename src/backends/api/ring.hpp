@@ -1,41 +1,39 @@
-// A ring in host memory that the device reads and writes: staging of transfers, arguments that do not fit
-// into push constants. Parts are taken in order and come back when their point has passed.
+// Places in a ring of memory: staging of transfers, arguments that do not fit elsewhere. Parts are taken in
+// order and come back when their point has passed. Works on offsets alone; the memory is its owner's.
 //
 // Not thread-safe: the queue's lock guards it.
 #pragma once
 
 #include "backends/api/timeline.hpp"
-#include "backends/vulkan/vulkan_memory.hpp"
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace volley::backends::vulkan {
+namespace volley::backend {
 
 class Ring {
 public:
-    Ring(std::shared_ptr<Heap> heap, std::uint64_t bytes) : memory_(std::move(heap), bytes) {}
+    explicit Ring(std::uint64_t bytes) : size_(bytes) {}
 
     /// Where so many bytes in a row are free, at a multiple of 256; nothing if there is no such place. They
     /// are the caller's once it commits.
     [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t bytes);
     /// Takes what find() gave last; it is in use until `point`.
-    void commit(backend::Point point) noexcept;
+    void commit(Point point) noexcept;
     /// Frees what was in use until then.
-    void pass(backend::Point completed) noexcept;
+    void pass(Point completed) noexcept;
     /// The point that frees the oldest part; 0 when nothing is in use.
-    [[nodiscard]] backend::Point oldest() const noexcept { return count_ == 0 ? 0 : entries_[first_].point; }
+    [[nodiscard]] Point oldest() const noexcept { return count_ == 0 ? 0 : entries_[first_].point; }
 
-    [[nodiscard]] std::uint64_t size() const noexcept { return memory_.size(); }
-    [[nodiscard]] const VulkanMemory& memory() const noexcept { return memory_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
 private:
     struct Entry {
         std::uint64_t end = 0;
-        backend::Point point = 0;
+        Point point = 0;
     };
-    VulkanMemory memory_;
+    std::uint64_t size_;
     // Positions count on forever; the place in the ring is the remainder.
     std::uint64_t head_ = 0;      // the end of what is taken
     std::uint64_t tail_ = 0;      // its begin
@@ -45,4 +43,4 @@ private:
     std::size_t count_ = 0;
 };
 
-}  // namespace volley::backends::vulkan
+}  // namespace volley::backend

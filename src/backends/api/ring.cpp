@@ -1,13 +1,13 @@
 // Positions and entries.
-#include "backends/vulkan/vulkan_ring.hpp"
+#include "backends/api/ring.hpp"
 
 #include <algorithm>
 
-namespace volley::backends::vulkan {
+namespace volley::backend {
 
 std::optional<std::uint64_t> Ring::find(std::uint64_t bytes) {
     constexpr std::uint64_t align = 256;
-    const std::uint64_t size = memory_.size();
+    const std::uint64_t size = size_;
     if (bytes > size) return std::nullopt;
     if (count_ == 0) head_ = tail_ = 0;
     std::uint64_t at = (head_ + align - 1) / align * align;
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> Ring::find(std::uint64_t bytes) {
     return at % size;
 }
 
-void Ring::commit(backend::Point point) noexcept {
+void Ring::commit(Point point) noexcept {
     if (count_ > 0) {
         Entry& newest = entries_[(first_ + count_ - 1) % entries_.size()];
         if (newest.point == point) {
@@ -36,7 +36,7 @@ void Ring::commit(backend::Point point) noexcept {
     head_ = found_;
 }
 
-void Ring::pass(backend::Point completed) noexcept {
+void Ring::pass(Point completed) noexcept {
     while (count_ > 0 && entries_[first_].point <= completed) {
         tail_ = entries_[first_].end;
         first_ = (first_ + 1) % entries_.size();
@@ -44,4 +44,4 @@ void Ring::pass(backend::Point completed) noexcept {
     }
 }
 
-}  // namespace volley::backends::vulkan
+}  // namespace volley::backend

@@ -1,0 +1,94 @@
+// The thread.
+#include "backends/api/host_commands.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace volley::backend {
+
+Point HostCommands::add(std::function<void()> action) {
+    const Point point = timeline_.last() + 1;
+    start();
+    pending_.push_back({point, true, std::move(action)});
+    timeline_.issue(point);
+    return point;
+}
+
+void HostCommands::add_behind(Point point, std::function<void()> submit) {
+    pending_.push_back({point, false, std::move(submit)});
+}
+
+void HostCommands::start() {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+}
+
+void HostCommands::stop() {
+    {
+        const Lock lock(mutex_);
+        stop_ = true;
+    }
+    wake();
+    if (thread_.joinable()) thread_.join();
+}
+
+void HostCommands::run_thread() {
+    Lock lock(mutex_);
+    for (;;) {
+        Point print = 0;
+        wake_.wait(lock, [&] {
+            if (stop_) return true;
+            if (timeline_.lost()) return false;
+            print = timeline_.first_print();
+            return !pending_.empty() || print != 0;
+        });
+        if (stop_) return;
+        if (!pending_.empty()) {
+            run_first(lock);
+        } else {
+            lock.unlock();
+            timeline_.await(print, DeviceTimeline::forever);
+            lock.lock();
+        }
+    }
+}
+
+void HostCommands::run_first(Lock& lock) {
+    const Point point = pending_.front().point;
+    std::function<void()> action = std::move(pending_.front().run);
+    lock.unlock();
+    timeline_.await(point - 1, DeviceTimeline::forever);
+    try {
+        if (!timeline_.lost()) action();
+    } catch (...) {
+        timeline_.add_error(point, std::current_exception());
+    }
+    action = nullptr;  // what it holds ends here, without the lock
+    lock.lock();
+    if (!timeline_.lost()) {
+        pending_.pop_front();
+        timeline_.pass(point);
+        submit_pending();
+    }
+    if (timeline_.lost()) {
+        pending_.clear();
+        timeline_.hand(timeline_.last());
+    }
+}
+
+void HostCommands::submit_pending() {
+    while (!pending_.empty() && !pending_.front().host) {
+        Pending& next = pending_.front();
+        try {
+            next.run();
+        } catch (...) {
+            // Its turn comes as a command of the host's, which only fails.
+            next.run = [error = std::current_exception()] { std::rethrow_exception(error); };
+            next.host = true;
+            return;
+        }
+        timeline_.hand(next.point);
+        pending_.pop_front();
+    }
+}
+
+}  // namespace volley::backend
