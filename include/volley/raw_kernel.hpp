@@ -1,6 +1,8 @@
-// Kernels that were written elsewhere: GLSL or SPIR-V for Vulkan devices, called like any other kernel.
+// Kernels that were written elsewhere: GLSL or SPIR-V for Vulkan devices, OpenCL C for those of OpenCL,
+// called like any other kernel.
 #pragma once
 
+#include <volley/grid_size.hpp>
 #include <volley/kernel.hpp>
 
 #include <cstdint>
@@ -10,6 +12,13 @@
 #include <vector>
 
 namespace volley {
+
+/// How a kernel of OpenCL C is built and called.
+struct OpenClKernelOptions {
+    std::string_view entry = {};          ///< the kernel function; empty: the kernel's name
+    std::string_view build_options = {};  ///< for the driver's compiler: "-D N=4 -cl-fast-relaxed-math"
+    GridSize local = {};                  ///< what the function declares with reqd_work_group_size
+};
 
 namespace detail {
 
@@ -39,6 +48,9 @@ template <class P>
     std::span<const RawParameter> parameters);
 [[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_glsl_kernel(
     std::string_view name, std::string_view source, std::span<const RawParameter> parameters);
+[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_opencl_kernel(
+    std::string_view name, std::string_view source, const OpenClKernelOptions& options,
+    std::span<const RawParameter> parameters);
 
 }  // namespace detail
 
@@ -82,6 +94,34 @@ template <class... P>
 [[nodiscard]] Kernel<P...> kernel_from_glsl(std::string_view name, std::string_view source) {
     const std::vector<detail::RawParameter> parameters = {detail::raw_parameter<P>()...};
     return detail::KernelAccess::make<P...>(detail::make_glsl_kernel(name, source, parameters));
+}
+
+/// A kernel of OpenCL C. The parameters are given as types, and are the function's arguments in their order:
+/// a Buff<T> is a __global pointer (Buff<const T> may be a __constant one) to the buffer's first element, a
+/// value is passed as it is. Elements lie as on the host: T's scalar, float2 for complex<f32> and for
+/// Vec<f32, 2>, a struct of the same members. A vector of three has no padding here, so it is a pointer to
+/// its components (use vload3), and is passed by value as such. Pointers to __local memory are refused:
+/// declare the array inside.
+///
+/// The source is built when it is first launched on a device (tens of milliseconds), and its arguments are
+/// checked then, as far as the device tells them. Without .local(n) and a size of its own, as many
+/// invocations run as the launch is over, in workgroups of a size that divides it; with it whole workgroups
+/// run, and the function itself guards accesses of the last one. Buff<const T> promises that it does not
+/// write to the buffer.
+///
+/// A launch throws CompileError with the compiler's log where the source does not build, lacks the function,
+/// or does not fit the parameters; DeviceError (Unsupported) on a device that does not run OpenCL C.
+///
+///     auto scale = kernel_from_opencl<Buff<float>, Const<float>>("scale", R"(
+///         kernel void scale(global float* data, float alpha) {
+///             data[get_global_id(0)] *= alpha;
+///         })");
+///     scale(buf, 2.0f);
+template <class... P>
+[[nodiscard]] Kernel<P...> kernel_from_opencl(std::string_view name, std::string_view source,
+                                              const OpenClKernelOptions& options = {}) {
+    const std::vector<detail::RawParameter> parameters = {detail::raw_parameter<P>()...};
+    return detail::KernelAccess::make<P...>(detail::make_opencl_kernel(name, source, options, parameters));
 }
 
 }  // namespace volley

@@ -177,6 +177,7 @@ Settings parse_settings(const Environment& environment) {
     read("VOLLEY_CACHE_DIR", [&](const Variable& v) { result.cache_directory = parse_cache_directory(v); });
     read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
     read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });
+    read("VOLLEY_OPENCL_LOADER", [&](const Variable& v) { result.opencl_loader = std::string(v.value); });
     // Not ours: relative paths are to be ignored (XDG Base Directory Specification).
     const auto absolute = [](const Variable& v) { return v.value.front() == '/'; };
     read("HOME", [&](const Variable& v) {

@@ -34,6 +34,7 @@ struct Settings {
     std::optional<std::string> cache_directory;  ///< VOLLEY_CACHE_DIR=path; "off": an empty string, no cache
     bool validate = false;                       ///< VOLLEY_VALIDATE=1 (or 0): Vulkan's validation layer
     std::optional<std::string> vulkan_loader;    ///< VOLLEY_VULKAN_LOADER=path of the loader's library
+    std::optional<std::string> opencl_loader;    ///< VOLLEY_OPENCL_LOADER=path of the ICD loader's library
     std::string user_cache;  ///< where caches go by default: XDG_CACHE_HOME, else HOME's .cache; may be empty
 
     /// The folder of the library's files: cache_directory, else "volley" in user_cache. Empty: keep nothing.

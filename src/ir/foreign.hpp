@@ -21,6 +21,7 @@ struct ForeignCode {
     std::vector<std::uint32_t> words;  // SPIR-V
     std::string text;                  // source
     std::string entry = "main";
+    std::string options;  // for the compiler of a source
 };
 
 }  // namespace volley::ir

@@ -54,6 +54,7 @@ private:
         for (const std::uint32_t word : code.words) hasher_.add(word);
         hasher_.add(std::string_view(code.text));
         hasher_.add(std::string_view(code.entry));
+        hasher_.add(std::string_view(code.options));
     }
 
     void add_region(RegionId region) {

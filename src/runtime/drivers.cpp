@@ -2,6 +2,7 @@
 #include "runtime/drivers.hpp"
 
 #include "backends/cpu/cpu_driver.hpp"
+#include "backends/opencl/opencl_driver.hpp"
 #include "backends/reference/reference_driver.hpp"
 #include "backends/vulkan/vulkan_driver.hpp"
 #include "core/fail.hpp"
@@ -43,6 +44,7 @@ std::optional<unsigned> as_index(std::string_view text) {
 
 Drivers::Drivers() {
     drivers_.push_back(backends::vulkan::make_driver());
+    drivers_.push_back(backends::opencl::make_driver());
     drivers_.push_back(backends::cpu::make_driver());
     drivers_.push_back(backends::reference::make_driver());
 }
@@ -107,24 +109,35 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
 }
 
 FoundDevice Drivers::preferred() {
-    const std::vector<FoundDevice> known =
-        of([](const backend::Driver& driver) { return driver.may_have_preferred(); });
+    constexpr int never = 3;  // only when named
     const auto rank = [](const DeviceInfo& info) {
-        if (info.backend == "cpu") return 3;
-        if (info.software || info.backend == "reference") return 4;  // only when named
+        if (info.backend == "cpu") return 0;
+        if (info.software || info.backend == "reference") return never;
         switch (info.type) {
             case DeviceType::DiscreteGpu: return 0;
             case DeviceType::IntegratedGpu: return 1;
             case DeviceType::VirtualGpu: return 2;
-            default: return 4;
+            default: return never;
         }
     };
-    const auto best = std::min_element(
-        known.begin(), known.end(),
-        [&](const FoundDevice& a, const FoundDevice& b) { return rank(a.info) < rank(b.info); });
-    if (best == known.end() || rank(best->info) == 4)
-        fail(ErrorCode::UnknownDevice, "no device was found", "this machine", "name one with VOLLEY_DEVICES");
-    return *best;
+    // One backend after the other, in the order of preference: those behind the first that serves stay
+    // closed.
+    std::vector<const backend::Driver*> candidates;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& driver : drivers_) {
+            if (driver->may_have_preferred()) candidates.push_back(driver.get());
+        }
+    }
+    for (const backend::Driver* candidate : candidates) {
+        const std::vector<FoundDevice> known =
+            of([&](const backend::Driver& driver) { return &driver == candidate; });
+        const auto best = std::min_element(
+            known.begin(), known.end(),
+            [&](const FoundDevice& a, const FoundDevice& b) { return rank(a.info) < rank(b.info); });
+        if (best != known.end() && rank(best->info) != never) return *best;
+    }
+    fail(ErrorCode::UnknownDevice, "no device was found", "this machine", "name one with VOLLEY_DEVICES");
 }
 
 }  // namespace volley::runtime

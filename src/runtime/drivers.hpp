@@ -35,8 +35,8 @@ public:
     /// device that is named twice is given twice.
     [[nodiscard]] std::vector<FoundDevice> select(std::span<const std::string> names);
 
-    /// What a context uses when nobody names a device: a discrete GPU, else an integrated one, else a virtual
-    /// one, else the CPU; never software.
+    /// What a context uses when nobody names a device: a GPU of Vulkan's, else one of OpenCL's, else the CPU;
+    /// never software. Of one backend's GPUs a discrete one, else an integrated one, else a virtual one.
     [[nodiscard]] FoundDevice preferred();
 
 private:

@@ -10,6 +10,8 @@
 #include <volley/raw_kernel.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 namespace volley::detail {
 namespace {
@@ -70,6 +72,25 @@ void check(std::string_view name, const Reflection& module, std::span<const RawP
     }
 }
 
+/// A function with parameters and foreign code.
+std::shared_ptr<runtime::KernelCore> make_raw_kernel(std::string_view name,
+                                                     std::shared_ptr<const ir::ForeignCode> code,
+                                                     std::optional<ir::Dim3> local,
+                                                     std::span<const RawParameter> parameters) {
+    auto function = std::make_shared<ir::Function>();
+    function->name = name;
+    function->local_size = local;
+    function->foreign = std::move(code);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const RawParameter& given = parameters[i];
+        const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer
+                                   : given.dyn  ? ir::ParamKind::Dyn
+                                                : ir::ParamKind::Const;
+        function->params.push_back({kind, given.type, cat("arg", i), given.read_only, ir::none});
+    }
+    return make_kernel(name, {}, std::make_unique<RawBody>(std::move(function)));
+}
+
 }  // namespace
 
 std::shared_ptr<runtime::KernelCore> make_spirv_kernel(std::string_view name,
@@ -83,23 +104,35 @@ std::shared_ptr<runtime::KernelCore> make_spirv_kernel(std::string_view name,
     code->words.assign(words.begin(), words.end());
     code->entry = entry;
 
-    auto function = std::make_shared<ir::Function>();
-    function->name = name;
-    function->local_size = module.local;
-    function->foreign = std::move(code);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const RawParameter& given = parameters[i];
-        const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer
-                                   : given.dyn  ? ir::ParamKind::Dyn
-                                                : ir::ParamKind::Const;
-        function->params.push_back({kind, given.type, cat("arg", i), given.read_only, ir::none});
-    }
-    return make_kernel(name, {}, std::make_unique<RawBody>(std::move(function)));
+    return make_raw_kernel(name, std::move(code), module.local, parameters);
 }
 
 std::shared_ptr<runtime::KernelCore> make_glsl_kernel(std::string_view name, std::string_view source,
                                                       std::span<const RawParameter> parameters) {
     return make_spirv_kernel(name, codegen::glsl::compile(name, source), "main", parameters);
+}
+
+std::shared_ptr<runtime::KernelCore> make_opencl_kernel(std::string_view name, std::string_view source,
+                                                        const OpenClKernelOptions& options,
+                                                        std::span<const RawParameter> parameters) {
+    auto code = std::make_shared<ir::ForeignCode>();
+    code->language = ir::Language::OpenCL;
+    code->text = source;
+    code->entry = options.entry.empty() ? name : options.entry;
+    code->options = options.build_options;
+    std::optional<ir::Dim3> local;
+    if (options.local.rank() > 0) {
+        local.emplace(ir::Dim3{1, 1, 1});
+        for (int d = 0; d < 3; ++d) {
+            if (options.local.rank() > 3 || options.local[d] < 1 ||
+                options.local[d] > std::numeric_limits<std::uint32_t>::max()) {
+                fail(ErrorCode::InvalidLaunch, "the workgroup size is not legal", cat("kernel '", name, "'"),
+                     "give .local one to three numbers above zero, as the source declares them");
+            }
+            (*local)[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(options.local[d]);
+        }
+    }
+    return make_raw_kernel(name, std::move(code), local, parameters);
 }
 
 }  // namespace volley::detail

@@ -30,7 +30,7 @@ struct Epilogue {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
     std::size_t bytes = 0;
-    std::unique_ptr<Memory> staging;  // where `from` is no part of a ring
+    std::shared_ptr<const Memory> staging;  // held until then, where it is no part of a ring
     // Reports to read.
     ReportSource source;
     std::unique_ptr<ReportBuffer> reports;

@@ -3,6 +3,7 @@
 // or empties another.
 #include "backends/vulkan/vulkan_queue.hpp"
 
+#include "backends/api/pattern.hpp"
 #include "core/fail.hpp"
 
 #include <algorithm>
@@ -17,28 +18,16 @@ using backend::Point;
 namespace {
 
 constexpr std::uint64_t small_bytes = 256 * 1024;  // that the calling thread moves itself
-constexpr std::uint64_t seed_bytes = 64 * 1024;    // of a repeated pattern, before the device doubles it
 
 VulkanMemory& of(backend::Memory& memory) { return static_cast<VulkanMemory&>(memory); }
 const VulkanMemory& of(const backend::Memory& memory) { return static_cast<const VulkanMemory&>(memory); }
-
-/// The pattern over and over; the last time it may be cut off.
-void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte> pattern) {
-    std::uint64_t done = std::min<std::uint64_t>(pattern.size(), bytes);
-    std::memcpy(to, pattern.data(), done);
-    while (done < bytes) {
-        const std::uint64_t more = std::min(done, bytes - done);
-        std::memcpy(to + done, to, more);
-        done += more;
-    }
-}
 
 /// The pattern as one word, where it is no more than that.
 std::optional<std::uint32_t> as_word(std::span<const std::byte> pattern) {
     std::uint32_t word = 0;
     if (pattern.size() > sizeof word && pattern.size() % sizeof word != 0) return std::nullopt;
     if (pattern.size() < sizeof word && sizeof word % pattern.size() != 0) return std::nullopt;
-    repeat(reinterpret_cast<std::byte*>(&word), sizeof word, pattern);
+    backend::repeat(reinterpret_cast<std::byte*>(&word), sizeof word, pattern);
     for (std::size_t at = 0; at < pattern.size(); at += sizeof word) {
         const std::size_t bytes = std::min(sizeof word, pattern.size() - at);
         if (std::memcmp(pattern.data() + at, &word, bytes) != 0) return std::nullopt;
@@ -153,7 +142,7 @@ Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t
     if (bytes == 0) return last();
     VulkanMemory& memory = of(to);
     if (bytes <= small_bytes && memory.host() != nullptr && idle()) {
-        repeat(memory.host() + offset, bytes, pattern);
+        backend::repeat(memory.host() + offset, bytes, pattern);
         return last();
     }
     VolkDeviceTable& vk = device_->vk;
@@ -166,10 +155,8 @@ Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t
         return submit(command);
     }
     // Some whole patterns from the host, then the device copies what is there behind itself.
-    const std::uint64_t repeats = std::max<std::uint64_t>(seed_bytes / pattern.size(), 1);
-    const std::uint64_t seed = std::min(bytes, repeats * pattern.size());
-    std::vector<std::byte> first(seed);
-    repeat(first.data(), seed, pattern);
+    const std::vector<std::byte> first = backend::seed_of(pattern, bytes);
+    const std::uint64_t seed = first.size();
     const Point written = write_staged(lock, memory, offset, first);
     if (seed == bytes) return written;
     make_room(lock);

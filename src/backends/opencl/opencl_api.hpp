@@ -1,0 +1,75 @@
+// OpenCL's declarations as this backend sees them: nothing is linked, the ICD loader is opened at run time
+// and its functions are in a table, of which each device has its own copy (opencl_logical.hpp).
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: all that platforms before 2.0 have
+#include <CL/cl.h>
+
+#include <string>
+#include <string_view>
+
+namespace volley::backends::opencl {
+
+// What every loader since OpenCL 1.2 has, and what may be missing: an entry is null then.
+#define VOLLEY_OPENCL_CORE(F)     \
+    F(GetPlatformIDs)             \
+    F(GetPlatformInfo)            \
+    F(GetDeviceIDs)               \
+    F(GetDeviceInfo)              \
+    F(CreateContext)              \
+    F(ReleaseContext)             \
+    F(CreateCommandQueue)         \
+    F(ReleaseCommandQueue)        \
+    F(CreateBuffer)               \
+    F(CreateSubBuffer)            \
+    F(ReleaseMemObject)           \
+    F(CreateProgramWithSource)    \
+    F(CreateProgramWithBinary)    \
+    F(BuildProgram)               \
+    F(GetProgramBuildInfo)        \
+    F(GetProgramInfo)             \
+    F(ReleaseProgram)             \
+    F(CreateKernel)               \
+    F(ReleaseKernel)              \
+    F(GetKernelInfo)              \
+    F(GetKernelArgInfo)           \
+    F(GetKernelWorkGroupInfo)     \
+    F(SetKernelArg)               \
+    F(EnqueueNDRangeKernel)       \
+    F(EnqueueReadBuffer)          \
+    F(EnqueueWriteBuffer)         \
+    F(EnqueueCopyBuffer)          \
+    F(EnqueueFillBuffer)          \
+    F(EnqueueMapBuffer)           \
+    F(EnqueueUnmapMemObject)      \
+    F(EnqueueMarkerWithWaitList)  \
+    F(EnqueueBarrierWithWaitList) \
+    F(GetEventInfo)               \
+    F(RetainEvent)                \
+    F(ReleaseEvent)               \
+    F(SetEventCallback)           \
+    F(WaitForEvents)              \
+    F(Flush)                      \
+    F(Finish)
+#define VOLLEY_OPENCL_LATER(F)          \
+    F(CreateCommandQueueWithProperties) \
+    F(SVMAlloc)                         \
+    F(SVMFree)                          \
+    F(SetKernelArgSVMPointer)
+
+struct Api {
+#define VOLLEY_OPENCL_ENTRY(name) decltype(&::cl##name) name = nullptr;
+    VOLLEY_OPENCL_CORE(VOLLEY_OPENCL_ENTRY)
+    VOLLEY_OPENCL_LATER(VOLLEY_OPENCL_ENTRY)
+#undef VOLLEY_OPENCL_ENTRY
+};
+
+/// Opens the loader, libOpenCL.so.1 or VOLLEY_OPENCL_LOADER's, at the first call. It stays open: drivers keep
+/// threads that run its code. Null where there is none, which `why` then says.
+[[nodiscard]] const Api* open_api(std::string& why);
+
+/// "CL_OUT_OF_RESOURCES" and kin.
+[[nodiscard]] std::string_view result_text(cl_int result) noexcept;
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,81 @@
+// Makes a device's memory, programs and queues.
+#include "backends/opencl/opencl_device.hpp"
+
+#include "backends/opencl/opencl_program.hpp"
+#include "core/settings.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace volley::backends::opencl {
+namespace {
+
+HeapOptions with_limit(const OpenClOptions& options, const DeviceInfo& info) {
+    HeapOptions heap = options.heap;
+    heap.limit = options.memory_limit;
+    if (heap.limit == 0) heap.limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+    heap.limit_by_user = heap.limit != 0;
+    // A device of the host's memory lends what the machine may not have.
+    if (heap.limit == 0 && info.software) heap.limit = info.memory_bytes;
+    return heap;
+}
+
+/// The largest number up to `most` that divides `size`.
+std::uint32_t divisor(std::uint32_t size, std::uint32_t most) {
+    for (std::uint32_t d = std::min(size, most); d > 1; --d) {
+        if (size % d == 0) return d;
+    }
+    return 1;
+}
+
+}  // namespace
+
+OpenClDevice::OpenClDevice(const Api& api, const PhysicalDevice& physical, const OpenClOptions& options)
+    : device_(std::make_shared<LogicalDevice>(api, physical)), info_(physical.info), options_(options) {
+    heap_ = std::make_shared<Heap>(device_, HeapUse::Device, with_limit(options_, info_));
+    host_ = std::make_shared<Heap>(device_, HeapUse::Host, HeapOptions{});
+    info_.host_memory = heap_->shared();
+    builder_ =
+        std::make_shared<const Builder>(device_, options_.cache_folder.value_or(settings().cache_folder()));
+}
+
+OpenClDevice::~OpenClDevice() = default;
+
+std::unique_ptr<backend::Memory> OpenClDevice::allocate(std::size_t bytes) {
+    return std::make_unique<OpenClMemory>(heap_, bytes);
+}
+
+std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
+    device_->check_lost();
+    if (fn.foreign) return std::make_unique<OpenClProgram>(std::move(fn), builder_, device_);
+    const ir::Dim3 local = default_local(fn, {~0u, 1, 1});
+    return std::make_unique<OpenClProgram>(std::move(fn), builder_, device_, device_->physical().target,
+                                           local);
+}
+
+std::unique_ptr<backend::Queue> OpenClDevice::make_queue() {
+    device_->check_lost();
+    return std::make_unique<OpenClQueue>(device_, heap_, host_, options_.queue);
+}
+
+ir::Dim3 OpenClDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
+    if (fn.local_size) return *fn.local_size;
+    const std::uint32_t most = std::min(info_.max_local_size, 256u);
+    if (fn.foreign) {
+        // Such a kernel may count on exactly as many invocations as it was launched over.
+        const std::uint32_t x = divisor(global[0], std::min(most, info_.max_local_dims[0]));
+        const std::uint32_t y = divisor(global[1], std::min(most / x, info_.max_local_dims[1]));
+        return {x, y, divisor(global[2], std::min(most / (x * y), info_.max_local_dims[2]))};
+    }
+    // Few sizes, as drivers compile for each anew (PoCL: 40 to 50 ms).
+    const auto up_to = [&](std::uint32_t size, std::uint32_t limit, std::size_t d) {
+        return std::bit_floor(std::clamp(std::bit_ceil(std::min(size, limit)), 1u,
+                                         std::max(std::min(limit, info_.max_local_dims[d]), 1u)));
+    };
+    if (global[1] == 1 && global[2] == 1) return {up_to(std::max(global[0], most), most, 0), 1, 1};
+    const std::uint32_t x = up_to(global[0], 16, 0);
+    const std::uint32_t y = up_to(global[1], std::max(most / x, 1u), 1);
+    return {x, y, up_to(global[2], std::max(most / (x * y), 1u), 2)};
+}
+
+}  // namespace volley::backends::opencl

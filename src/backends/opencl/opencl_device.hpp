@@ -1,0 +1,51 @@
+// An OpenCL device of one context.
+#pragma once
+
+#include "backends/api/device.hpp"
+#include "backends/opencl/opencl_builder.hpp"
+#include "backends/opencl/opencl_memory.hpp"
+#include "backends/opencl/opencl_queue.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace volley::backends::opencl {
+
+/// What a context chooses, and what tests change to reach paths that the device at hand would not take.
+struct OpenClOptions {
+    std::uint64_t memory_limit = 0;  // 0: the environment's setting, else none
+    HeapOptions heap;
+    QueueOptions queue;
+    std::optional<std::string> cache_folder;  // of programs; else the settings'
+};
+
+class OpenClDevice final : public backend::Device {
+public:
+    OpenClDevice(const Api& api, const PhysicalDevice& physical, const OpenClOptions& options);
+    ~OpenClDevice() override;
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] bool runs(ir::Language language) const noexcept override {
+        return language == ir::Language::OpenCL;
+    }
+    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+
+    /// For tests: what they look into or break.
+    [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
+    [[nodiscard]] const Heap& heap() const noexcept { return *heap_; }
+    [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
+
+private:
+    std::shared_ptr<LogicalDevice> device_;
+    DeviceInfo info_;
+    OpenClOptions options_;
+    std::shared_ptr<Heap> heap_;
+    std::shared_ptr<Heap> host_;
+    std::shared_ptr<const Builder> builder_;
+};
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,129 @@
+// Comparing and setting arguments.
+#include "backends/opencl/opencl_kernel.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <cstring>
+
+namespace volley::backends::opencl {
+
+using codegen::opencl::Parameter;
+using codegen::opencl::ParameterKind;
+
+namespace {
+
+/// What tells one argument of a kind from another.
+std::uint32_t key_bytes(const Parameter& parameter) {
+    switch (parameter.kind) {
+        case ParameterKind::GlobalSize: return sizeof(std::uint32_t);
+        case ParameterKind::Memory: return 2 * sizeof(std::uint64_t);  // which memory, and where in it
+        case ParameterKind::Offset:
+        case ParameterKind::Elements:
+        case ParameterKind::Reports: return sizeof(std::uint64_t);
+        case ParameterKind::Value: return parameter.size;
+    }
+    return 0;
+}
+
+}  // namespace
+
+KernelObject::KernelObject(std::shared_ptr<LogicalDevice> device, cl_program program,
+                           const std::string& entry, std::span<const Parameter> parameters)
+    : device_(std::move(device)), parameters_(parameters) {
+    std::uint32_t offset = 0;
+    for (const Parameter& parameter : parameters) {
+        slots_.push_back({offset, key_bytes(parameter), false});
+        offset += slots_.back().size;
+    }
+    known_.resize(offset);
+    cl_int result = CL_SUCCESS;
+    handle_ = device_->cl.CreateKernel(program, entry.c_str(), &result);
+    device_->check(result, "clCreateKernel");
+}
+
+KernelObject::~KernelObject() { device_->cl.ReleaseKernel(handle_); }
+
+bool KernelObject::changes(std::uint32_t number, const void* key) {
+    Slot& slot = slots_[number];
+    std::byte* known = known_.data() + slot.offset;
+    if (slot.set && std::memcmp(known, key, slot.size) == 0) return false;
+    std::memcpy(known, key, slot.size);
+    slot.set = false;
+    return true;
+}
+
+void KernelObject::set_bytes(std::uint32_t number, std::size_t size, const void* value) {
+    device_->check(device_->cl.SetKernelArg(handle_, number, size, value), "clSetKernelArg");
+    slots_[number].set = true;
+}
+
+void KernelObject::set_pointer(std::uint32_t number, const backend::Launch& launch, std::uint32_t parameter) {
+    const backend::Argument& argument = launch.args[parameter];
+    const auto& memory = static_cast<const OpenClMemory&>(*argument.memory);
+    if (argument.offset != 0 && memory.shared()) {
+        device_->check(device_->cl.SetKernelArgSVMPointer(handle_, number, memory.host() + argument.offset),
+                       "clSetKernelArgSVMPointer");
+        slots_[number].set = true;
+        return;
+    }
+    cl_mem buffer = argument.offset < memory.size() ? memory.part(argument.offset) : memory.buffer();
+    if (buffer == nullptr) {
+        fail(ErrorCode::InvalidView, cat("the buffer starts at byte ", argument.offset, " of its storage"),
+             cat("argument ", parameter + 1, " of kernel '", launch.program->function().name, "' on ",
+                 device_->name()),
+             cat("views for kernels given as OpenCL C start at multiples of ",
+                 device_->physical().base_alignment, " bytes on this device"));
+    }
+    set_bytes(number, sizeof buffer, &buffer);
+}
+
+void KernelObject::set(const backend::Launch& launch, const OpenClMemory* reports, bool raw) {
+    for (std::uint32_t k = 0; k < parameters_.size(); ++k) {
+        const Parameter& parameter = parameters_[k];
+        switch (parameter.kind) {
+            case ParameterKind::GlobalSize: {
+                const std::uint32_t size = launch.global[parameter.index];
+                if (changes(k, &size)) set_bytes(k, sizeof size, &size);
+                break;
+            }
+            case ParameterKind::Memory: {
+                const backend::Argument& argument = launch.args[parameter.index];
+                const auto& memory = static_cast<const OpenClMemory&>(*argument.memory);
+                const std::uint64_t key[2] = {memory.id(), raw ? argument.offset : 0};
+                if (!changes(k, key)) break;
+                if (raw) {
+                    set_pointer(k, launch, parameter.index);
+                } else {
+                    cl_mem buffer = memory.buffer();
+                    set_bytes(k, sizeof buffer, &buffer);
+                }
+                break;
+            }
+            case ParameterKind::Offset: {
+                const cl_ulong offset = launch.args[parameter.index].offset;
+                if (changes(k, &offset)) set_bytes(k, sizeof offset, &offset);
+                break;
+            }
+            case ParameterKind::Elements: {
+                const cl_ulong elements = launch.args[parameter.index].elements;
+                if (changes(k, &elements)) set_bytes(k, sizeof elements, &elements);
+                break;
+            }
+            case ParameterKind::Value: {
+                const void* value = launch.args[parameter.index].value;
+                if (changes(k, value)) set_bytes(k, parameter.size, value);
+                break;
+            }
+            case ParameterKind::Reports: {
+                const std::uint64_t key = reports->id();
+                if (!changes(k, &key)) break;
+                cl_mem buffer = reports->buffer();
+                set_bytes(k, sizeof buffer, &buffer);
+                break;
+            }
+        }
+    }
+}
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,72 @@
+// Opening and closing a context, and what its failures mean.
+#include "backends/opencl/opencl_logical.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <volley/log.hpp>
+
+#include <bit>
+
+namespace volley::backends::opencl {
+
+LogicalDevice::LogicalDevice(const Api& api, const PhysicalDevice& physical) : cl(api), physical_(physical) {
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(physical_.platform), 0};
+    cl_int result = CL_SUCCESS;
+    context_ = cl.CreateContext(static_cast<const cl_context_properties*>(properties), 1, &physical_.handle,
+                                nullptr, nullptr, &result);
+    check(result, "clCreateContext");
+}
+
+LogicalDevice::~LogicalDevice() { cl.ReleaseContext(context_); }
+
+cl_command_queue LogicalDevice::make_queue() {
+    check_lost();
+    cl_int result = CL_SUCCESS;
+    cl_command_queue queue = nullptr;
+    if (physical_.version >= 200 && cl.CreateCommandQueueWithProperties != nullptr) {
+        queue = cl.CreateCommandQueueWithProperties(context_, physical_.handle, nullptr, &result);
+        check(result, "clCreateCommandQueueWithProperties");
+    } else {
+        queue = cl.CreateCommandQueue(context_, physical_.handle, 0, &result);
+        check(result, "clCreateCommandQueue");
+    }
+    return queue;
+}
+
+unsigned LogicalDevice::take_slot() {
+    const std::scoped_lock lock(mutex_);
+    const auto slot = static_cast<unsigned>(std::countr_one(slots_));
+    if (slot >= max_queues) {
+        fail(ErrorCode::InvalidArgument, "there are too many queues", name(),
+             cat("a device has at most ", max_queues, " at once"));
+    }
+    slots_ |= std::uint64_t{1} << slot;
+    return slot;
+}
+
+void LogicalDevice::give_back_slot(unsigned slot) noexcept {
+    const std::scoped_lock lock(mutex_);
+    slots_ &= ~(std::uint64_t{1} << slot);
+}
+
+void LogicalDevice::fail_lost() const {
+    fail(ErrorCode::DeviceLost, "the device was lost: its driver has given up on it", name(),
+         "make a new context, and check the system's log for the reason; other devices go on working");
+}
+
+void LogicalDevice::fail_call(cl_int result, std::string_view call) {
+    if (means_lost(result)) {
+        if (!lost()) log_message(LogLevel::Error, cat(name(), " was lost in ", call));
+        mark_lost();
+        fail_lost();
+    }
+    const std::string what = cat(call, " failed with ", result_text(result), " (", result, ")");
+    if (result == CL_OUT_OF_HOST_MEMORY || result == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+        result == CL_OUT_OF_RESOURCES)
+        fail(ErrorCode::OutOfMemory, what, name(), "free buffers, or wait for work that is under way");
+    fail(ErrorCode::Unsupported, what, name(), "update the driver, or use another device");
+}
+
+}  // namespace volley::backends::opencl

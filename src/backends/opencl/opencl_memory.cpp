@@ -1,0 +1,141 @@
+// Making and freeing buffers, within the limits.
+#include "backends/opencl/opencl_memory.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace volley::backends::opencl {
+namespace {
+
+constexpr cl_uint host_alignment = 64;  // as Memory::host() promises
+
+bool is_shortage(cl_int result) {
+    return result == CL_MEM_OBJECT_ALLOCATION_FAILURE || result == CL_OUT_OF_RESOURCES ||
+           result == CL_OUT_OF_HOST_MEMORY || result == CL_INVALID_BUFFER_SIZE;
+}
+
+}  // namespace
+
+Heap::Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options)
+    : device_(std::move(device)), use_(use), options_(options) {
+    shared_ = options_.share && use_ == HeapUse::Device && device_->physical().fine_grained;
+    if (use_ == HeapUse::Host) queue_ = device_->make_queue();
+}
+
+Heap::~Heap() {
+    if (queue_ != nullptr) device_->cl.ReleaseCommandQueue(queue_);
+}
+
+void Heap::refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const {
+    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
+         cat("device ", device_->name(), ", ", live_, " bytes in use"), advice);
+}
+
+void Heap::reserve(std::uint64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t limit = options_.limit;
+    if (limit != 0 && (bytes > limit || live_ > limit - bytes)) {
+        refuse(bytes, cat("the limit is ", limit, " bytes"),
+               options_.limit_by_user
+                   ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+                   : "free buffers or use smaller ones: this is all the memory that the device has");
+    }
+    const std::uint64_t most = device_->physical().max_allocation;
+    if (bytes > most) {
+        refuse(bytes, cat("the device allows at most ", most, " bytes for one buffer"),
+               "use several smaller buffers");
+    }
+    live_ += bytes;
+}
+
+Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
+    const Api& cl = device_->cl;
+    Block block;
+    if (shared_) {
+        void* memory = cl.SVMAlloc(device_->context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                                   bytes, host_alignment);
+        if (memory == nullptr) {
+            result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+            return block;
+        }
+        block.host = static_cast<std::byte*>(memory);
+        block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,
+                                       memory, &result);
+        if (result != CL_SUCCESS) cl.SVMFree(device_->context(), memory);
+        return block;
+    }
+    const cl_mem_flags flags = use_ == HeapUse::Host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0};
+    block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | flags, bytes, nullptr, &result);
+    if (result != CL_SUCCESS || use_ == HeapUse::Device) return block;
+    block.host = static_cast<std::byte*>(cl.EnqueueMapBuffer(
+        queue_, block.buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, nullptr, nullptr, &result));
+    if (result != CL_SUCCESS) cl.ReleaseMemObject(block.buffer);
+    return block;
+}
+
+Heap::Block Heap::take(std::uint64_t wanted) {
+    device_->check_lost();
+    reserve(wanted);
+    cl_int result = CL_SUCCESS;
+    const Block block = make(std::max<std::uint64_t>(wanted, 1), result);
+    if (result == CL_SUCCESS) return block;
+    const std::scoped_lock lock(mutex_);
+    live_ -= wanted;
+    if (is_shortage(result))
+        refuse(wanted, "the device has no more memory", "free buffers or use smaller ones");
+    device_->fail_call(result, "clCreateBuffer");
+}
+
+void Heap::destroy(Block block) noexcept {
+    const Api& cl = device_->cl;
+    if (use_ == HeapUse::Host) {
+        cl.EnqueueUnmapMemObject(queue_, block.buffer, block.host, 0, nullptr, nullptr);
+        cl.Finish(queue_);
+    }
+    cl.ReleaseMemObject(block.buffer);
+    if (shared_) cl.SVMFree(device_->context(), block.host);
+}
+
+void Heap::give_back(Block block, std::uint64_t bytes) noexcept {
+    destroy(block);
+    const std::scoped_lock lock(mutex_);
+    live_ -= bytes;
+}
+
+std::uint64_t Heap::live() const {
+    const std::scoped_lock lock(mutex_);
+    return live_;
+}
+
+OpenClMemory::OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
+    : Memory(bytes, nullptr), heap_(std::move(heap)), block_(heap_->take(bytes)) {
+    static std::atomic<std::uint64_t> next{1};
+    id_ = next.fetch_add(1, std::memory_order_relaxed);
+    host_ = block_.host;
+}
+
+OpenClMemory::~OpenClMemory() {
+    for (const auto& [offset, part] : parts_) heap_->device().cl.ReleaseMemObject(part);
+    heap_->give_back(block_, size_);
+}
+
+cl_mem OpenClMemory::part(std::uint64_t offset) const {
+    if (offset == 0) return block_.buffer;
+    LogicalDevice& device = heap_->device();
+    if (offset % device.physical().base_alignment != 0 || offset >= size_) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    cl_mem& part = parts_[offset];
+    if (part == nullptr) {
+        const cl_buffer_region region{offset, size_ - offset};
+        cl_int result = CL_SUCCESS;
+        part = device.cl.CreateSubBuffer(block_.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                         &region, &result);
+        device.check(result, "clCreateSubBuffer");
+    }
+    return part;
+}
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,86 @@
+// Device memory: one cl_mem each. Drivers sub-allocate small ones themselves.
+//
+// Where host and device share memory in fine grain (shared virtual memory of OpenCL 2.0, as on CPUs), the
+// buffer lies in such memory, and the host works in it without mapping. A plain buffer that stays mapped
+// while kernels use it would be undefined, so elsewhere the host does not see it. Staging memory is pinned
+// and mapped for good: only transfers touch it.
+#pragma once
+
+#include "backends/api/memory.hpp"
+#include "backends/opencl/opencl_logical.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+namespace volley::backends::opencl {
+
+enum class HeapUse : std::uint8_t { Device, Host };
+
+struct HeapOptions {
+    std::uint64_t limit = 0;     // bytes that may be live at once; 0: none of ours
+    bool limit_by_user = false;  //   else it is the machine's
+    bool share = true;           // false: as if the host could not address device memory
+};
+
+class Heap {
+public:
+    Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options);
+    ~Heap();
+    Heap(const Heap&) = delete;
+    Heap& operator=(const Heap&) = delete;
+
+    struct Block {
+        cl_mem buffer = nullptr;
+        std::byte* host = nullptr;
+    };
+    /// Throws MemoryError naming the sizes and the device.
+    [[nodiscard]] Block take(std::uint64_t bytes);
+    void give_back(Block block, std::uint64_t bytes) noexcept;
+
+    [[nodiscard]] LogicalDevice& device() const noexcept { return *device_; }
+    /// Whether blocks are shared virtual memory.
+    [[nodiscard]] bool shared() const noexcept { return shared_; }
+    [[nodiscard]] std::uint64_t live() const;
+
+private:
+    [[nodiscard]] Block make(std::uint64_t bytes, cl_int& result);
+    void destroy(Block block) noexcept;
+    [[noreturn]] void refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const;
+    void reserve(std::uint64_t bytes);
+
+    std::shared_ptr<LogicalDevice> device_;
+    HeapUse use_;
+    HeapOptions options_;
+    bool shared_ = false;
+    cl_command_queue queue_ = nullptr;  // of the host's heap: maps and unmaps
+
+    mutable std::mutex mutex_;
+    std::uint64_t live_ = 0;
+};
+
+class OpenClMemory final : public backend::Memory {
+public:
+    OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
+    ~OpenClMemory() override;
+
+    [[nodiscard]] cl_mem buffer() const noexcept { return block_.buffer; }
+    /// A number that no other memory has had: handles come again.
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    /// Whether the device takes pointers into it.
+    [[nodiscard]] bool shared() const noexcept { return heap_->shared(); }
+    /// The buffer from that byte on, for kernels that take no offset; made once. Null where the device
+    /// cannot, as `offset` is no multiple of its alignment.
+    [[nodiscard]] cl_mem part(std::uint64_t offset) const;
+
+private:
+    std::shared_ptr<Heap> heap_;
+    Heap::Block block_;
+    std::uint64_t id_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::uint64_t, cl_mem> parts_;
+};
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,178 @@
+// Variants are made under a lock, looked up without one.
+#include "backends/opencl/opencl_program.hpp"
+
+#include "backends/api/dump.hpp"
+#include "backends/api/reports.hpp"
+#include "backends/opencl/opencl_signature.hpp"
+#include "core/fail.hpp"
+#include "core/settings.hpp"
+#include "core/text.hpp"
+#include "ir/foreign.hpp"
+
+namespace volley::backends::opencl {
+
+using codegen::opencl::ParameterKind;
+using codegen::opencl::Source;
+using codegen::opencl::Variant;
+
+namespace {
+
+std::string size_text(ir::Dim3 size) { return cat(size[0], " x ", size[1], " x ", size[2]); }
+
+/// The given source with its arguments in the order of the parameters.
+Source raw_source(const ir::Function& fn) {
+    Source source;
+    source.text = fn.foreign->text;
+    source.entry = fn.foreign->entry;
+    source.options = cat("-cl-kernel-arg-info", fn.foreign->options.empty() ? "" : " ", fn.foreign->options);
+    for (std::uint32_t i = 0; i < fn.params.size(); ++i) {
+        const bool is_buffer = fn.params[i].kind == ir::ParamKind::Buffer;
+        source.parameters.push_back({is_buffer ? ParameterKind::Memory : ParameterKind::Value, i,
+                                     is_buffer ? 0 : static_cast<std::uint32_t>(fn.params[i].type.size())});
+    }
+    return source;
+}
+
+}  // namespace
+
+OpenClProgram::OpenClProgram(ir::Function function, std::shared_ptr<const Builder> builder,
+                             std::shared_ptr<LogicalDevice> device, codegen::opencl::Target target,
+                             ir::Dim3 local)
+    : Program(std::move(function)),
+      device_(std::move(device)),
+      builder_(std::move(builder)),
+      target_(std::move(target)) {
+    first_ = std::make_unique<Kernel>();
+    first_->variant = {local, true};
+    first_->source = write_source(first_->variant);
+}
+
+OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Builder> builder,
+                             std::shared_ptr<LogicalDevice> device)
+    : Program(std::move(signature)),
+      device_(std::move(device)),
+      builder_(std::move(builder)),
+      target_(device_->physical().target),
+      raw_(true) {
+    auto kernel = std::make_unique<Kernel>();
+    kernel->raw = true;
+    kernel->source = raw_source(function_);
+    const std::string& entry = kernel->source.entry;
+    if (settings().dump.opencl) dump(*kernel);
+    kernel->program = builder_->build(function_.name, kernel->source.text, kernel->source.options);
+    cl_int result = CL_SUCCESS;
+    cl_kernel probe = device_->cl.CreateKernel(kernel->program, entry.c_str(), &result);
+    try {
+        if (result == CL_INVALID_KERNEL_NAME) {
+            fail(ErrorCode::CompileError, cat("the source has no kernel function '", entry, "'"),
+                 cat("kernel '", function_.name, "' on ", device_->name()),
+                 "name the function to call with .entry");
+        }
+        device_->check(result, "clCreateKernel");
+        check_signature(*device_, probe, function_);
+        std::size_t size[3] = {};
+        if (device_->cl.GetKernelWorkGroupInfo(probe, device_->physical().handle,
+                                               CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof size,
+                                               static_cast<std::size_t*>(size), nullptr) == CL_SUCCESS) {
+            for (std::size_t d = 0; d < 3; ++d) declared_[d] = static_cast<std::uint32_t>(size[d]);
+        }
+        kernels_.reserve(1);
+    } catch (...) {
+        if (probe != nullptr) device_->cl.ReleaseKernel(probe);
+        device_->cl.ReleaseProgram(kernel->program);
+        throw;
+    }
+    device_->cl.ReleaseKernel(probe);
+    kernels_.push_back(std::move(kernel));
+}
+
+OpenClProgram::~OpenClProgram() {
+    for (const auto& kernel : kernels_) {
+        for (auto& object : kernel->objects) object.reset();
+        device_->cl.ReleaseProgram(kernel->program);
+    }
+}
+
+Source OpenClProgram::write_source(const Variant& variant) const {
+    return codegen::opencl::compile(function_, variant, target_);
+}
+
+const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
+    if (raw_) {
+        if (declared_[0] != 0 && declared_ != wanted.local) {
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the source declares workgroups of ", size_text(declared_), ", and ",
+                     size_text(wanted.local), " was asked for"),
+                 cat("kernel '", function_.name, "'"), "give kernel_from_opencl the same size as .local");
+        }
+        return *kernels_[0];
+    }
+    const Kernel* last = last_.load(std::memory_order_acquire);
+    if (last != nullptr && last->variant == wanted) return *last;
+
+    const std::scoped_lock lock(mutex_);
+    for (const auto& known : kernels_) {
+        if (known->variant == wanted) {
+            last_.store(known.get(), std::memory_order_release);
+            return *known;
+        }
+    }
+    auto kernel = std::make_unique<Kernel>();
+    kernel->variant = wanted;
+    // What was written first is kept until it has been built.
+    const bool is_first = first_ != nullptr && first_->variant == wanted;
+    kernel->source = is_first ? first_->source : write_source(wanted);
+    kernel->print_bytes = backend::print_bytes(kernel->source.prints);
+    if (settings().dump.opencl) dump(*kernel);
+    kernels_.reserve(kernels_.size() + 1);
+    build(*kernel);
+    first_.reset();
+    kernels_.push_back(std::move(kernel));
+    last_.store(kernels_.back().get(), std::memory_order_release);
+    return *kernels_.back();
+}
+
+void OpenClProgram::build(Kernel& kernel) const {
+    const PhysicalDevice& physical = device_->physical();
+    const Source& source = kernel.source;
+    const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
+    if (source.shared_bytes > physical.info.max_shared_bytes) {
+        fail(ErrorCode::InvalidLaunch, cat("it needs ", source.shared_bytes, " bytes of shared memory"),
+             subject(),
+             cat("the device has ", physical.info.max_shared_bytes,
+                 " for a workgroup: use smaller Shared arrays or a smaller local size"));
+    }
+    std::uint64_t argument_bytes = 0;
+    for (const codegen::opencl::Parameter& parameter : source.parameters)
+        argument_bytes += parameter.size == 0 ? sizeof(cl_mem) : parameter.size;
+    if (argument_bytes > physical.max_argument_bytes) {
+        fail(
+            ErrorCode::InvalidLaunch, cat("its arguments take ", argument_bytes, " bytes"), subject(),
+            cat("the device takes at most ", physical.max_argument_bytes, ": put large values into buffers"));
+    }
+    kernel.program = builder_->build(function_.name, source.text, source.options);
+}
+
+KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {
+    std::unique_ptr<KernelObject>& object = kernel.objects[slot];
+    if (!object) {
+        object = std::make_unique<KernelObject>(device_, kernel.program, kernel.source.entry,
+                                                kernel.source.parameters);
+    }
+    return *object;
+}
+
+void OpenClProgram::dump(const Kernel& kernel) const {
+    const ir::Dim3 local = kernel.variant.local;
+    backend::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as given")
+                             : cat("OpenCL C of ", function_.name, ", local size ", local[0], "x", local[1],
+                                   "x", local[2], kernel.variant.full ? ", whole grid" : ""),
+                  kernel.source.text);
+}
+
+std::string OpenClProgram::code(ir::Dim3 local) const {
+    if (raw_) return kernels_[0]->source.text;
+    return write_source({local, true}).text;
+}
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,255 @@
+// Launches and the host's own commands. The hot path is launch(): one lock, the arguments that changed, one
+// call that enqueues and one that starts it. Nothing of ours there allocates.
+#include "backends/opencl/opencl_queue.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace volley::backends::opencl {
+
+using backend::Point;
+
+namespace {
+
+constexpr std::size_t backlog = 1024;  // commands in flight before the submitting thread waits
+
+bool is_whole(ir::Dim3 global, ir::Dim3 local) {
+    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
+}
+
+std::string size_text(ir::Dim3 size) { return cat(size[0], " x ", size[1], " x ", size[2]); }
+
+}  // namespace
+
+/// A launch that waits for its turn, with what it needs of its caller.
+struct OpenClQueue::OwnedLaunch {
+    OwnedLaunch(const Kernel& wanted, const backend::Launch& given, backend::ReportBuffer* reports_)
+        : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(reports_) {
+        const ir::Function& fn = given.program->function();
+        values.resize(args.size());
+        for (std::size_t i = 0; i < args.size(); ++i) {
+            if (args[i].value == nullptr) continue;
+            const auto* bytes = static_cast<const std::byte*>(args[i].value);
+            values[i].assign(bytes, bytes + fn.params[i].type.size());
+            args[i].value = values[i].data();
+        }
+        launch.args = args;
+    }
+    OwnedLaunch(const OwnedLaunch&) = delete;
+    OwnedLaunch& operator=(const OwnedLaunch&) = delete;
+
+    const Kernel& kernel;
+    backend::Launch launch;
+    std::vector<backend::Argument> args;
+    std::vector<std::vector<std::byte>> values;
+    backend::ReportBuffer* reports;  // its epilogue's
+};
+
+OpenClQueue::Driver::Driver(std::shared_ptr<LogicalDevice> owner)
+    : device(std::move(owner)), slot(device->take_slot()) {
+    try {
+        handle = device->make_queue();
+    } catch (...) {
+        device->give_back_slot(slot);
+        throw;
+    }
+}
+
+OpenClQueue::Driver::~Driver() {
+    device->cl.ReleaseCommandQueue(handle);
+    device->give_back_slot(slot);
+}
+
+OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& heap,
+                         std::shared_ptr<Heap> host, const QueueOptions& options)
+    : device_(std::move(device)),
+      host_(std::move(host)),
+      options_(options),
+      queue_(device_),
+      reports_([heap](std::uint64_t bytes) {
+          auto memory = std::make_unique<OpenClMemory>(heap, bytes);
+          std::byte* bytes_of_host = memory->host();
+          return std::make_unique<backend::ReportBuffer>(std::move(memory), bytes_of_host);
+      }),
+      timeline_(device_, queue_.handle, reports_),
+      host_commands_(mutex_, timeline_) {}
+
+OpenClQueue::~OpenClQueue() {
+    timeline_.await(timeline_.last(), OpenClTimeline::forever);
+    host_commands_.stop();
+    if (device_->lost()) device_->cl.Finish(queue_.handle);
+}
+
+void OpenClQueue::make_room(Lock& lock) {
+    if (timeline_.in_flight() < backlog) return;
+    static_cast<void>(timeline_.completed());
+    // Behind the host's commands waiting might never end: a callback may be what submits.
+    if (timeline_.in_flight() < backlog || !host_commands_.empty()) return;
+    const Point point = timeline_.last() - backlog / 2;
+    lock.unlock();
+    timeline_.await(point, OpenClTimeline::forever);
+    lock.lock();
+    device_->check_lost();
+}
+
+// ---- launches ----
+
+void OpenClQueue::fail_grid(cl_int result, const backend::Launch& launch) {
+    const auto subject = [&] {
+        return cat("kernel '", launch.program->function().name, "' on ", device_->name());
+    };
+    switch (result) {
+        case CL_INVALID_WORK_GROUP_SIZE:
+        case CL_INVALID_WORK_ITEM_SIZE:
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the device does not run this kernel in workgroups of ", size_text(launch.local)),
+                 subject(), "use a smaller local size, or the one that the kernel declares");
+        case CL_INVALID_GLOBAL_WORK_SIZE:
+            fail(ErrorCode::InvalidLaunch,
+                 cat("the grid is too big for the device: ", size_text(launch.global)), subject(),
+                 "launch it several times, or do more in an invocation");
+        case CL_OUT_OF_RESOURCES: {
+            // Too much for this kernel, or the end of the device: then nothing works any more.
+            cl_event marker = nullptr;
+            if (device_->cl.EnqueueMarkerWithWaitList(queue_.handle, 0, nullptr, &marker) != CL_SUCCESS)
+                device_->fail_call(CL_DEVICE_NOT_AVAILABLE, "clEnqueueNDRangeKernel");
+            device_->cl.ReleaseEvent(marker);
+            fail(ErrorCode::OutOfMemory, "the device has not enough resources for the launch", subject(),
+                 "use a smaller local size or less shared memory, or free buffers");
+        }
+        default: device_->fail_call(result, "clEnqueueNDRangeKernel");
+    }
+}
+
+void OpenClQueue::enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object,
+                               cl_event* event) {
+    std::size_t global[3];
+    std::size_t local[3];
+    for (std::size_t d = 0; d < 3; ++d) {
+        local[d] = launch.local[d];
+        global[d] = (std::size_t{launch.global[d]} + local[d] - 1) / local[d] * local[d];
+    }
+    // A source may ask how many dimensions there are; ours does not, and one is cheapest.
+    const cl_uint dimensions = !kernel.raw && launch.local[1] * launch.local[2] == 1 &&
+                                       launch.global[1] == 1 && launch.global[2] == 1
+                                   ? 1
+                                   : 3;
+    const cl_int result = device_->cl.EnqueueNDRangeKernel(
+        queue_.handle, object, dimensions, nullptr, static_cast<const std::size_t*>(global),
+        static_cast<const std::size_t*>(local), 0, nullptr, event);
+    if (result != CL_SUCCESS) fail_grid(result, launch);
+}
+
+void OpenClQueue::enqueue_launch(const Kernel& kernel, const backend::Launch& launch,
+                                 backend::ReportBuffer* reports, cl_event* event) {
+    const auto& program = static_cast<const OpenClProgram&>(*launch.program);
+    KernelObject& object = program.object(kernel, queue_.slot);
+    if (reports == nullptr) {
+        object.set(launch, nullptr, kernel.raw);
+        enqueue_grid(kernel, launch, object.handle(), event);
+        return;
+    }
+    const auto& memory = static_cast<const OpenClMemory&>(reports->memory());
+    object.set(launch, &memory, kernel.raw);
+    const std::span<std::byte> copy = reports->copy();
+    if (copy.empty()) {
+        enqueue_grid(kernel, launch, object.handle(), event);
+        return;
+    }
+    device_->check(device_->cl.EnqueueWriteBuffer(queue_.handle, memory.buffer(), CL_FALSE, 0, copy.size(),
+                                                  copy.data(), 0, nullptr, nullptr),
+                   "clEnqueueWriteBuffer");
+    enqueue_grid(kernel, launch, object.handle(), nullptr);
+    device_->check(device_->cl.EnqueueReadBuffer(queue_.handle, memory.buffer(), CL_FALSE, 0, copy.size(),
+                                                 copy.data(), 0, nullptr, event),
+                   "clEnqueueReadBuffer");
+}
+
+Point OpenClQueue::launch(const backend::Launch& launch) {
+    const auto& program = static_cast<const OpenClProgram&>(*launch.program);
+    const Kernel& kernel = program.kernel({launch.local, is_whole(launch.global, launch.local)});
+    std::unique_ptr<backend::ReportBuffer> reports;
+    if (kernel.source.reports) {
+        const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
+        reports = reports_.take(kernel.print_bytes, count);
+        reports->arm();
+    }
+    const bool prints = reports && !kernel.source.prints.empty();
+
+    Lock lock(mutex_);
+    device_->check_lost();
+    make_room(lock);
+    backend::Epilogue epilogue;
+    backend::ReportBuffer* buffer = reports.get();
+    if (reports) {
+        epilogue.source = {&program.function(), kernel.source.prints, device_->name()};
+        epilogue.reports = std::move(reports);
+        epilogue.prints = prints;
+        if (prints) host_commands_.start();
+    }
+    backend::Epilogue* after = buffer != nullptr ? &epilogue : nullptr;
+    Point point = 0;
+    if (host_commands_.empty()) {
+        point = submit([&](cl_event* event) { enqueue_launch(kernel, launch, buffer, event); }, after);
+    } else {
+        const auto owned = std::make_shared<const OwnedLaunch>(kernel, launch, buffer);
+        point = submit(
+            [this, owned](cl_event* event) {
+                enqueue_launch(owned->kernel, owned->launch, owned->reports, event);
+            },
+            after);
+    }
+    lock.unlock();
+    if (prints) host_commands_.wake();
+    return point;
+}
+
+// ---- the host's own commands ----
+
+Point OpenClQueue::call(std::function<void()> callback) {
+    if (!callback) fail_internal("a callback is empty");
+    Point point = 0;
+    {
+        const Lock lock(mutex_);
+        device_->check_lost();
+        point = host_commands_.add(std::move(callback));
+    }
+    host_commands_.wake();
+    return point;
+}
+
+Point OpenClQueue::wait_for(backend::Timeline& other, Point point) {
+    if (&other == &timeline_) return last();
+    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
+    // over and has not passed is the device's.
+    const auto* sibling = dynamic_cast<const OpenClTimeline*>(&other);
+    const bool on_device =
+        sibling != nullptr && &sibling->device() == device_.get() && sibling->handed() >= point;
+    if (other.completed() >= point) return last();
+    Point own = 0;
+    {
+        const Lock lock(mutex_);
+        device_->check_lost();
+        if (on_device && host_commands_.empty()) {
+            const HeldEvent event = sibling->event_of(point);
+            if (event.get() == nullptr) return last();  // it has passed meanwhile
+            return submit([&](cl_event* done) {
+                device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, 1, &event.get(), done),
+                               "clEnqueueBarrierWithWaitList");
+            });
+        }
+        own = host_commands_.add([this, &other, point] {
+            // Its errors are for those who wait for it.
+            while (!device_->lost() && !other.wait_for(point, std::chrono::seconds(1))) {
+            }
+        });
+    }
+    host_commands_.wake();
+    return own;
+}
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,138 @@
+// An in-order queue of an OpenCL device: one cl_command_queue. Commands are enqueued inside of the call that
+// makes them; transfers on an idle queue whose memory the host shares are done by the host right there.
+//
+// What the host must do in the queue's order is done by a thread (backends/api/host_commands.hpp), and
+// commands behind it are enqueued when it is done.
+#pragma once
+
+#include "backends/api/host_commands.hpp"
+#include "backends/api/queue.hpp"
+#include "backends/api/ring.hpp"
+#include "backends/opencl/opencl_program.hpp"
+#include "backends/opencl/opencl_timeline.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace volley::backends::opencl {
+
+struct QueueOptions {
+    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
+    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // a transfer's piece
+};
+
+class OpenClQueue final : public backend::Queue {
+public:
+    /// `heap` gives memory for reports, `host` for staging.
+    OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& heap,
+                std::shared_ptr<Heap> host, const QueueOptions& options);
+    /// Waits for its work. Errors that nobody waited for are lost.
+    ~OpenClQueue() override;
+    OpenClQueue(const OpenClQueue&) = delete;
+    OpenClQueue& operator=(const OpenClQueue&) = delete;
+
+    backend::Point launch(const backend::Launch& launch) override;
+    backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
+    backend::Point read(const backend::Memory& from, std::uint64_t offset,
+                        std::span<std::byte> data) override;
+    backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
+                        std::uint64_t from_offset, std::uint64_t bytes) override;
+    backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                        std::span<const std::byte> pattern) override;
+    backend::Point call(std::function<void()> callback) override;
+    backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
+    [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+    /// Owns the cl_command_queue and the queue's number: ends after all that uses them.
+    struct Driver {
+        explicit Driver(std::shared_ptr<LogicalDevice> owner);
+        ~Driver();
+        Driver(const Driver&) = delete;
+        Driver& operator=(const Driver&) = delete;
+        std::shared_ptr<LogicalDevice> device;
+        unsigned slot;
+        cl_command_queue handle = nullptr;
+    };
+    struct StagingRing {
+        StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
+            : memory(std::move(heap), bytes), places(bytes) {}
+        OpenClMemory memory;
+        backend::Ring places;
+    };
+    /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
+    struct Staging {
+        std::byte* bytes = nullptr;
+        std::shared_ptr<OpenClMemory> own;
+    };
+    struct OwnedLaunch;
+
+    // All with mutex_ held; those that take the lock may let go of it meanwhile.
+    [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
+    void make_room(Lock& lock);
+    /// Calls enqueue(cl_event*) for the last of a command's calls to the driver, now or when the host's
+    /// commands before it are done, and gives the command's point out.
+    template <class Enqueue>
+    backend::Point submit(const Enqueue& enqueue, backend::Epilogue* epilogue = nullptr);
+    template <class Enqueue>
+    void give_to_device(backend::Point point, const Enqueue& enqueue);
+    [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
+    backend::Point write_staged(Lock& lock, const OpenClMemory& to, std::uint64_t offset,
+                                std::span<const std::byte> data);
+    backend::Point copy_repeatedly(const OpenClMemory& memory, std::uint64_t offset, std::uint64_t seed,
+                                   std::uint64_t bytes);
+    void enqueue_launch(const Kernel& kernel, const backend::Launch& launch, backend::ReportBuffer* reports,
+                        cl_event* event);
+    void enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object, cl_event* event);
+    [[noreturn]] void fail_grid(cl_int result, const backend::Launch& launch);
+
+    std::shared_ptr<LogicalDevice> device_;
+    std::shared_ptr<Heap> host_;
+    QueueOptions options_;
+    Driver queue_;
+    backend::ReportPool reports_;
+    OpenClTimeline timeline_;
+    std::unique_ptr<StagingRing> staging_;  // made when first needed
+
+    std::mutex mutex_;
+    backend::HostCommands host_commands_;
+};
+
+// ---- submitting: here, as transfers and launches both do it with callables of their own ----
+
+template <class Enqueue>
+void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue) {
+    timeline_.reserve();
+    cl_event event = nullptr;
+    enqueue(&event);
+    timeline_.keep(point, event);
+    timeline_.flush();
+}
+
+template <class Enqueue>
+backend::Point OpenClQueue::submit(const Enqueue& enqueue, backend::Epilogue* epilogue) {
+    const backend::Point point = timeline_.last() + 1;
+    if (epilogue != nullptr) {
+        epilogue->point = point;
+        timeline_.add(std::move(*epilogue));
+    }
+    try {
+        if (!host_commands_.empty()) {
+            host_commands_.add_behind(point, [this, point, enqueue] { give_to_device(point, enqueue); });
+            timeline_.issue(point);
+            return point;
+        }
+        give_to_device(point, enqueue);
+    } catch (...) {
+        if (epilogue != nullptr) timeline_.cancel();
+        throw;
+    }
+    timeline_.submitted(point);
+    return point;
+}
+
+}  // namespace volley::backends::opencl

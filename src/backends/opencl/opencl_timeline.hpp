@@ -1,0 +1,85 @@
+// The timeline of an OpenCL queue: each command's point has its event, kept until it is seen to be done.
+//
+// As the driver's queue works in order, the events are done in the order of their points.
+#pragma once
+
+#include "backends/api/device_timeline.hpp"
+#include "backends/opencl/opencl_logical.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace volley::backends::opencl {
+
+/// An event of the driver's, released with it.
+class HeldEvent {
+public:
+    HeldEvent() = default;
+    HeldEvent(const Api& cl, cl_event event) : cl_(&cl), event_(event) {}
+    ~HeldEvent() {
+        if (event_ != nullptr) cl_->ReleaseEvent(event_);
+    }
+    HeldEvent(HeldEvent&& other) noexcept : cl_(other.cl_), event_(other.event_) { other.event_ = nullptr; }
+    HeldEvent& operator=(HeldEvent&&) = delete;
+    [[nodiscard]] const cl_event& get() const noexcept { return event_; }
+
+private:
+    const Api* cl_ = nullptr;
+    cl_event event_ = nullptr;
+};
+
+class OpenClTimeline final : public backend::DeviceTimeline {
+public:
+    OpenClTimeline(std::shared_ptr<LogicalDevice> device, cl_command_queue queue,
+                   backend::ReportPool& reports);
+    ~OpenClTimeline() override;
+
+    [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
+    [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
+    /// Commands that the device has been given and that are not known to be done.
+    [[nodiscard]] std::size_t in_flight() const;
+    /// Room for an event, so that keeping it cannot fail.
+    void reserve();
+    /// The event of a command that the device was given; points only grow.
+    void keep(backend::Point point, cl_event event) noexcept;
+    /// The event that says that a point has passed, or none where it is known to.
+    [[nodiscard]] HeldEvent event_of(backend::Point point) const;
+    /// Starts what the driver was given.
+    void flush() const noexcept { device_->cl.Flush(queue_); }
+
+private:
+    struct Entry {
+        backend::Point point = 0;
+        cl_event event = nullptr;
+    };
+    /// Woken by the driver's threads, which may do so after this timeline's end.
+    struct Sleeper {
+        std::mutex mutex;
+        std::condition_variable woken;
+        backend::Point reached = 0;
+    };
+    struct WakeUp;
+
+    [[nodiscard]] backend::Point ask() const noexcept override;
+    void sleep_on_device(backend::Point point, Clock::time_point deadline) override;
+    void check_lost() const override { device_->check_lost(); }
+    void pause() const noexcept override;
+    void add_failure(backend::Point point, cl_int status) noexcept;
+    static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);
+
+    std::shared_ptr<LogicalDevice> device_;
+    cl_command_queue queue_;
+    bool on_host_;  // the device computes with the host's own cores
+
+    mutable std::mutex events_mutex_;
+    mutable std::vector<Entry> events_;  // a ring, of which the size is a power of two
+    mutable std::size_t first_ = 0;
+    mutable std::size_t count_ = 0;
+    mutable backend::Point done_ = 0;
+    std::shared_ptr<Sleeper> sleeper_;
+    std::atomic<backend::Point> called_{0};  // the last point that a wake-up was asked for
+};
+
+}  // namespace volley::backends::opencl
