@@ -1,5 +1,6 @@
 // Kernels on Vulkan devices: pipelines and their cache, arguments, large grids, reports.
 #include "backends/vulkan_support.hpp"
+#include "core/text.hpp"
 
 #include <volley/error.hpp>
 #include <volley/print_sink.hpp>

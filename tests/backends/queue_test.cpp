@@ -1,48 +1,83 @@
-// A Vulkan device's queue: launches, transfers, callbacks, order, errors, many threads. Each test runs on
-// both drivers, and those of transfers also as if the host could not address the device's memory.
+// The queue of a device that works on its own: launches, transfers, callbacks, order, errors, many threads.
+// Each test runs on every such driver, and those of transfers also as if the host could not address the
+// device's memory.
+#include "backends/opencl_support.hpp"
+#include "backends/queue_support.hpp"
 #include "backends/vulkan_support.hpp"
 #include "support/validation.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
-namespace volley::backends::vulkan {
+namespace volley::testing {
 namespace {
 
 using backend::Point;
 using namespace std::chrono_literals;
 
-class VulkanQueueTest : public VulkanTest {
+struct Subject {
+    const char* label;
+    /// Null where the driver is missing. Not mapped: the host cannot address memory, and the staging ring is
+    /// so small that transfers go around it many times.
+    std::function<std::unique_ptr<backend::Device>(bool mapped)> open;
+    std::function<std::unique_ptr<backend::Program>(backend::Device&)> multiply_add;
+};
+
+std::unique_ptr<backend::Device> open_vulkan(VkDriverId driver, bool mapped) {
+    using namespace backends::vulkan;
+    const auto instance = Instance::open();
+    const int index = instance ? find_driver(*instance, driver) : -1;
+    if (index < 0) return nullptr;
+    VulkanOptions options;
+    options.heap.map = mapped;
+    if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
+    return std::make_unique<VulkanDevice>(instance, static_cast<unsigned>(index), options);
+}
+
+std::unique_ptr<backend::Device> open_opencl(bool mapped) {
+    backends::opencl::OpenClOptions options;
+    options.heap.share = mapped;
+    if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
+    return backends::opencl::open_first(options);
+}
+
+std::unique_ptr<backend::Program> vulkan_program(backend::Device& device) {
+    return backends::vulkan::multiply_add(static_cast<backends::vulkan::VulkanDevice&>(device));
+}
+
+std::unique_ptr<backend::Program> compiled(backend::Device& device) {
+    return device.compile(multiply_add_kernel());
+}
+
+const Subject subjects[] = {
+    {"lavapipe", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_MESA_LLVMPIPE, mapped); }, vulkan_program},
+    {"swiftshader", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, mapped); },
+     vulkan_program},
+    {"pocl", open_opencl, compiled}};
+
+class QueueTest : public ::testing::TestWithParam<Subject> {
 protected:
-    void SetUp() override {
-        VulkanTest::SetUp();
-        if (IsSkipped()) return;
-        use({});
-    }
-    void use(const VulkanOptions& options) {
+    void SetUp() override { use(true); }
+    void use(bool mapped) {
         queue.reset();
-        device = open(options);
+        device = GetParam().open(mapped);
+        if (!device) GTEST_SKIP() << "the driver " << GetParam().label << " is not installed";
         queue = device->make_queue();
     }
     void wait() { queue->timeline().wait(queue->last()); }
 
-    std::unique_ptr<VulkanDevice> device;
+    std::unique_ptr<backend::Device> device;
     std::unique_ptr<backend::Queue> queue;
 };
-VOLLEY_VULKAN_SUITE(VulkanQueueTest);
+INSTANTIATE_TEST_SUITE_P(, QueueTest, ::testing::ValuesIn(subjects),
+                         [](const auto& subject) { return std::string(subject.param.label); });
 VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
-/// No mapped memory, and a ring so small that transfers go around it many times.
-VulkanOptions unmapped() {
-    VulkanOptions options;
-    options.heap.map = false;
-    options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
-    return options;
-}
-
-TEST_P(VulkanQueueTest, RunsAKernel) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, RunsAKernel) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(1000 * sizeof(int));
     queue->write(*memory, 0, bytes_of(counting(1000)));
     launch_multiply_add(*queue, *program, *memory, 3, 1000);
@@ -50,8 +85,8 @@ TEST_P(VulkanQueueTest, RunsAKernel) {
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 4 * i);
 }
 
-TEST_P(VulkanQueueTest, RunsManyLaunchesInOrder) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, RunsManyLaunchesInOrder) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(256 * sizeof(int));
     queue->write(*memory, 0, bytes_of(std::vector<int>(256, 1)));
     unsigned expected = 1;
@@ -63,8 +98,8 @@ TEST_P(VulkanQueueTest, RunsManyLaunchesInOrder) {
     EXPECT_EQ(queue->timeline().completed(), queue->last());
 }
 
-TEST_P(VulkanQueueTest, StartsAtABuffersOffset) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, StartsAtABuffersOffset) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(1000 * sizeof(int));
     queue->write(*memory, 0, bytes_of(std::vector<int>(1000, 1)));
     launch_multiply_add(*queue, *program, *memory, 2, 100, 500 * sizeof(int));
@@ -75,9 +110,9 @@ TEST_P(VulkanQueueTest, StartsAtABuffersOffset) {
     EXPECT_EQ(result[600], 1);
 }
 
-TEST_P(VulkanQueueTest, MovesBytesOfAnySizeToAnyOffset) {
+TEST_P(QueueTest, MovesBytesOfAnySizeToAnyOffset) {
     for (const bool mapped : {true, false}) {
-        use(mapped ? VulkanOptions{} : unmapped());
+        use(mapped);
         for (const std::size_t size : {0u, 1u, 3u, 1000u, 12288u, 12289u, 100'001u, 3'000'007u}) {
             std::vector<std::byte> data(size);
             for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
@@ -92,10 +127,10 @@ TEST_P(VulkanQueueTest, MovesBytesOfAnySizeToAnyOffset) {
     }
 }
 
-TEST_P(VulkanQueueTest, MovesBytesBehindWorkThatIsUnderWay) {
+TEST_P(QueueTest, MovesBytesBehindWorkThatIsUnderWay) {
     for (const bool mapped : {true, false}) {
-        use(mapped ? VulkanOptions{} : unmapped());
-        const auto program = multiply_add(*device);
+        use(mapped);
+        const auto program = GetParam().multiply_add(*device);
         const std::size_t count = 50'000;
         const auto memory = device->allocate(count * sizeof(int));
         queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
@@ -114,9 +149,9 @@ TEST_P(VulkanQueueTest, MovesBytesBehindWorkThatIsUnderWay) {
     }
 }
 
-TEST_P(VulkanQueueTest, FillsWithPatternsOfAnySize) {
+TEST_P(QueueTest, FillsWithPatternsOfAnySize) {
     for (const bool mapped : {true, false}) {
-        use(mapped ? VulkanOptions{} : unmapped());
+        use(mapped);
         for (const std::size_t pattern_size : {1u, 2u, 3u, 4u, 8u, 12u, 64u, 1000u, 70'000u}) {
             for (const std::size_t bytes : {pattern_size, 5 * pattern_size, 700 * pattern_size}) {
                 if (bytes > 1'500'000) continue;
@@ -142,8 +177,8 @@ TEST_P(VulkanQueueTest, FillsWithPatternsOfAnySize) {
     }
 }
 
-TEST_P(VulkanQueueTest, FillsPartOfAPatternAtTheEnd) {
-    use(unmapped());
+TEST_P(QueueTest, FillsPartOfAPatternAtTheEnd) {
+    use(false);
     const auto memory = device->allocate(100);
     const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
     queue->fill(*memory, 0, 100, std::vector<std::byte>(1));
@@ -155,7 +190,7 @@ TEST_P(VulkanQueueTest, FillsPartOfAPatternAtTheEnd) {
     EXPECT_EQ(back[99], std::byte{0});
 }
 
-TEST_P(VulkanQueueTest, DoesNothingForZeroBytes) {
+TEST_P(QueueTest, DoesNothingForZeroBytes) {
     const auto memory = device->allocate(0);
     EXPECT_EQ(memory->size(), 0u);
     const std::vector<std::byte> pattern(4);
@@ -166,8 +201,8 @@ TEST_P(VulkanQueueTest, DoesNothingForZeroBytes) {
     wait();
 }
 
-TEST_P(VulkanQueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
     queue->write(*memory, 0, bytes_of({1}));
     std::vector<int> seen;
@@ -180,8 +215,8 @@ TEST_P(VulkanQueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
     for (int k = 0; k < 20; ++k) EXPECT_EQ(seen[static_cast<std::size_t>(k)], 2 << k);
 }
 
-TEST_P(VulkanQueueTest, HoldsLaterCommandsBackUntilACallbackIsDone) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, HoldsLaterCommandsBackUntilACallbackIsDone) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
     queue->write(*memory, 0, bytes_of({1}));
     Gate gate;
@@ -195,8 +230,8 @@ TEST_P(VulkanQueueTest, HoldsLaterCommandsBackUntilACallbackIsDone) {
     EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 5);
 }
 
-TEST_P(VulkanQueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
+    const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();
     const auto memory = device->allocate(8);
     other->write(*memory, 0, bytes_of({1, 1}));
@@ -210,10 +245,10 @@ TEST_P(VulkanQueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
     wait();
 }
 
-TEST_P(VulkanQueueTest, TakesManyCommandsBehindACallback) {
+TEST_P(QueueTest, TakesManyCommandsBehindACallback) {
     for (const bool mapped : {true, false}) {
-        use(mapped ? VulkanOptions{} : unmapped());
-        const auto program = multiply_add(*device);
+        use(mapped);
+        const auto program = GetParam().multiply_add(*device);
         const std::size_t count = 40'000;
         const auto memory = device->allocate(count * sizeof(int));
         Gate gate;
@@ -232,8 +267,8 @@ TEST_P(VulkanQueueTest, TakesManyCommandsBehindACallback) {
     }
 }
 
-TEST_P(VulkanQueueTest, FillsAReadsDestinationWhenThePointPasses) {
-    use(unmapped());
+TEST_P(QueueTest, FillsAReadsDestinationWhenThePointPasses) {
+    use(false);
     const auto memory = device->allocate(40'000);
     const auto data = counting(10'000, 5);
     queue->write(*memory, 0, bytes_of(data));
@@ -243,7 +278,7 @@ TEST_P(VulkanQueueTest, FillsAReadsDestinationWhenThePointPasses) {
     EXPECT_EQ(back, data);
 }
 
-TEST_P(VulkanQueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
+TEST_P(QueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
     int later = 0;
     const Point before = queue->call([] {});
     const Point bad = queue->call([] { throw std::runtime_error("from the callback"); });
@@ -255,8 +290,8 @@ TEST_P(VulkanQueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
     EXPECT_EQ(later, 1) << "the queue goes on";
 }
 
-TEST_P(VulkanQueueTest, LetsACallbackSubmitToItsOwnQueue) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, LetsACallbackSubmitToItsOwnQueue) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
     queue->write(*memory, 0, bytes_of({0}));
     std::atomic<int> count{0};
@@ -271,8 +306,8 @@ TEST_P(VulkanQueueTest, LetsACallbackSubmitToItsOwnQueue) {
     EXPECT_EQ(count, 1000);
 }
 
-TEST_P(VulkanQueueTest, WaitsForAnotherQueueOfItsDevice) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, WaitsForAnotherQueueOfItsDevice) {
+    const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();
     const std::uint32_t count = 500'000;
     const auto memory = device->allocate(count * sizeof(int));
@@ -286,8 +321,8 @@ TEST_P(VulkanQueueTest, WaitsForAnotherQueueOfItsDevice) {
     EXPECT_EQ(read_back(*queue, *memory, count)[1000], 20 * 1000);
 }
 
-TEST_P(VulkanQueueTest, WaitsForACallbackOfAnotherQueue) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, WaitsForACallbackOfAnotherQueue) {
+    const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();
     const auto memory = device->allocate(4);
     Gate gate;
@@ -303,7 +338,7 @@ TEST_P(VulkanQueueTest, WaitsForACallbackOfAnotherQueue) {
     EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 42);
 }
 
-TEST_P(VulkanQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
+TEST_P(QueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
     const auto other = device->make_queue();
     std::vector<int> order;
     for (int i = 0; i < 100; ++i) {
@@ -317,8 +352,8 @@ TEST_P(VulkanQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_P(VulkanQueueTest, TakesLaunchesFromSeveralThreads) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, TakesLaunchesFromSeveralThreads) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4 * 4096);
     queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 0)));
     std::vector<std::thread> threads;
@@ -336,8 +371,8 @@ TEST_P(VulkanQueueTest, TakesLaunchesFromSeveralThreads) {
     for (std::size_t i = 0; i < 4096; ++i) ASSERT_EQ(result[i], 300 * static_cast<int>(i % 1024));
 }
 
-TEST_P(VulkanQueueTest, EndsWithWorkUnderWay) {
-    const auto program = multiply_add(*device);
+TEST_P(QueueTest, EndsWithWorkUnderWay) {
+    const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4 << 20);
     for (int k = 0; k < 10; ++k) launch_multiply_add(*queue, *program, *memory, 1, 1 << 20);
     int called = 0;
@@ -346,32 +381,36 @@ TEST_P(VulkanQueueTest, EndsWithWorkUnderWay) {
     EXPECT_EQ(called, 1);
 }
 
-TEST(VulkanDrivers, TwoWorkTogetherInOneProcess) {
-    const auto instance = Instance::open();
-    const int first = instance ? find_driver(*instance, drivers[0].id) : -1;
-    const int second = instance ? find_driver(*instance, drivers[1].id) : -1;
-    if (first < 0 || second < 0) GTEST_SKIP() << "lavapipe or swiftshader is not installed";
-    VulkanDevice a(instance, static_cast<unsigned>(first), {});
-    VulkanDevice b(instance, static_cast<unsigned>(second), {});
-    const auto qa = a.make_queue();
-    const auto qb = b.make_queue();
-    const auto pa = multiply_add(a);
-    const auto pb = multiply_add(b);
-    const std::uint32_t count = 100'000;
-    const auto ma = a.allocate(count * sizeof(int));
-    const auto mb = b.allocate(count * sizeof(int));
-    qa->write(*ma, 0, bytes_of(std::vector<int>(count, 0)));
-    std::vector<int> between(count);
-    for (int k = 0; k < 5; ++k) {
-        launch_multiply_add(*qa, *pa, *ma, 1, count);
-        qb->wait_for(qa->timeline(), qa->read(*ma, 0, std::as_writable_bytes(std::span(between))));
-        qb->call([&] { std::memcpy(mb->host(), between.data(), count * sizeof(int)); });
-        launch_multiply_add(*qb, *pb, *mb, 1, count);
-        qa->wait_for(qb->timeline(), qb->last());
-        qa->call([&] { std::memcpy(ma->host(), mb->host(), count * sizeof(int)); });
+TEST(Queues, OfTwoDriversWorkTogether) {
+    for (const Subject& first : subjects) {
+        for (const Subject& second : subjects) {
+            if (&first >= &second) continue;
+            const auto a = first.open(true);
+            const auto b = second.open(true);
+            if (!a || !b) continue;
+            SCOPED_TRACE(std::string(first.label) + " and " + second.label);
+            const auto qa = a->make_queue();
+            const auto qb = b->make_queue();
+            const auto pa = first.multiply_add(*a);
+            const auto pb = second.multiply_add(*b);
+            const std::uint32_t count = 100'000;
+            const auto ma = a->allocate(count * sizeof(int));
+            const auto mb = b->allocate(count * sizeof(int));
+            qa->write(*ma, 0, bytes_of(std::vector<int>(count, 0)));
+            std::vector<int> between(count);
+            for (int k = 0; k < 5; ++k) {
+                launch_multiply_add(*qa, *pa, *ma, 1, count);
+                qb->wait_for(qa->timeline(), qa->read(*ma, 0, std::as_writable_bytes(std::span(between))));
+                qb->call([&] { std::memcpy(mb->host(), between.data(), count * sizeof(int)); });
+                launch_multiply_add(*qb, *pb, *mb, 1, count);
+                qa->wait_for(qb->timeline(), qb->last());
+                qa->call([&] { std::memcpy(ma->host(), mb->host(), count * sizeof(int)); });
+            }
+            EXPECT_EQ(read_back(*qa, *ma, count)[99'999], 10 * 99'999);
+            qb->timeline().wait(qb->last());
+        }
     }
-    EXPECT_EQ(read_back(*qa, *ma, count)[99'999], 10 * 99'999);
 }
 
 }  // namespace
-}  // namespace volley::backends::vulkan
+}  // namespace volley::testing

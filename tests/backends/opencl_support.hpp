@@ -1,0 +1,47 @@
+// For tests of the OpenCL backend below the runtime. They run on the first OpenCL device, which is PoCL's;
+// where there is none, they are skips that say so.
+#pragma once
+
+#include "backends/opencl/opencl_device.hpp"
+#include "backends/opencl/opencl_platforms.hpp"
+#include "backends/queue_support.hpp"
+#include "ir/foreign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace volley::backends::opencl {
+
+using namespace volley::testing;  // NOLINT(google-build-using-namespace)
+
+/// Null where there is none.
+inline std::unique_ptr<OpenClDevice> open_first(const OpenClOptions& options = {}) {
+    const Platforms& platforms = Platforms::open();
+    if (platforms.devices.empty()) return nullptr;
+    return std::make_unique<OpenClDevice>(*platforms.api, platforms.devices[0], options);
+}
+
+class OpenClTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (Platforms::open().devices.empty()) GTEST_SKIP() << "this machine has no OpenCL device";
+    }
+};
+
+/// A kernel of OpenCL C with one buffer of ints, and more parameters as the test adds them.
+inline ir::Function raw_kernel(std::string_view text, std::string_view entry) {
+    auto code = std::make_shared<ir::ForeignCode>();
+    code->language = ir::Language::OpenCL;
+    code->text = text;
+    code->entry = entry;
+    ir::Function fn;
+    fn.name = entry;
+    fn.params.push_back({ir::ParamKind::Buffer, ScalarType::I32, "data", false, ir::none});
+    fn.foreign = std::move(code);
+    return fn;
+}
+
+}  // namespace volley::backends::opencl

@@ -1,0 +1,80 @@
+// For tests of queues below the runtime, of any backend.
+#pragma once
+
+#include "backends/api/queue.hpp"
+#include "ir/builder.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace volley::testing {
+
+/// Blocks until it is opened; also when the test ends early.
+class Gate {
+public:
+    ~Gate() { open(); }
+    void open() {
+        opened_ = true;
+        opened_.notify_all();
+    }
+    void pass() { opened_.wait(false); }
+
+private:
+    std::atomic<bool> opened_{false};
+};
+
+inline std::span<const std::byte> bytes_of(const std::vector<int>& data) {
+    return std::as_bytes(std::span(data));
+}
+
+inline std::vector<int> counting(std::size_t count, int start = 0) {
+    std::vector<int> data(count);
+    std::iota(data.begin(), data.end(), start);
+    return data;
+}
+
+inline std::vector<int> read_back(backend::Queue& queue, const backend::Memory& memory, std::size_t count,
+                                  std::uint64_t offset = 0) {
+    std::vector<int> data(count);
+    queue.timeline().wait(queue.read(memory, offset, std::as_writable_bytes(std::span(data))));
+    return data;
+}
+
+/// data[i] = data[i] * factor + i
+inline ir::Function multiply_add_signature() {
+    ir::Function fn;
+    fn.name = "multiply_add";
+    ir::Builder b(fn);
+    b.buffer(ScalarType::I32, "data");
+    b.param(ScalarType::I32, "factor");
+    return fn;
+}
+
+inline ir::Function multiply_add_kernel() {
+    ir::Function fn;
+    fn.name = "multiply_add";
+    ir::Builder b(fn);
+    const ir::NodeId data = b.buffer(ScalarType::I32, "data");
+    const ir::NodeId factor = b.param(ScalarType::I32, "factor");
+    const ir::NodeId index = b.extract(b.emit(ir::Op::GlobalId, {}), 0);
+    const ir::NodeId old = b.load(data, std::span(&index, 1));
+    const ir::NodeId scaled = b.emit(ir::Op::Mul, {old, factor});
+    b.store(data, b.emit(ir::Op::Add, {scaled, b.convert(index, ScalarType::I32)}), std::span(&index, 1));
+    return fn;
+}
+
+inline backend::Point launch_multiply_add(backend::Queue& queue, backend::Program& program,
+                                          backend::Memory& memory, int factor, std::uint32_t count,
+                                          std::uint64_t offset = 0) {
+    backend::Argument args[2];
+    args[0].memory = &memory;
+    args[0].offset = offset;
+    args[0].elements = count;
+    args[1].value = &factor;
+    return queue.launch({&program, {count, 1, 1}, {64, 1, 1}, args});
+}
+
+}  // namespace volley::testing
