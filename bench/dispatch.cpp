@@ -2,7 +2,7 @@
 // wait.
 #include "harness.hpp"
 #include "huge_array.hpp"
-#include "opencl.hpp"
+#include "raw_opencl.hpp"
 
 #include <volley/volley.hpp>
 

@@ -2,7 +2,7 @@
 // filter.
 #include "child.hpp"
 #include "harness.hpp"
-#include "opencl.hpp"
+#include "raw_opencl.hpp"
 
 #include <volley/volley.hpp>
 

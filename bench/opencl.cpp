@@ -1,141 +1,163 @@
-// OpenCL through its plain C interface.
-#include "opencl.hpp"
+// The OpenCL backend on PoCL against OpenCL called by hand and kernels written in OpenCL C. The peer has the
+// local size that is fastest for it; Volley its own choice.
+#include "harness.hpp"
+#include "huge_array.hpp"
+#include "raw_opencl.hpp"
 
-#if defined(VOLLEY_BENCH_OPENCL)
+#include <volley/volley.hpp>
 
-#include <CL/cl.h>
-
-#include <memory>
-#include <stdexcept>
-#include <vector>
+#include <deque>
+#include <functional>
+#include <string>
 
 namespace volley::bench {
 namespace {
 
-void need(cl_int status, const char* call) {
-    if (status != CL_SUCCESS)
-        throw std::runtime_error(std::string(call) + " failed with " + std::to_string(status));
-}
+constexpr std::size_t small_count = 1024;
+constexpr std::size_t stream_count = std::size_t{16} << 20;
+constexpr double seconds = 4;
+constexpr double dispatch_goal = 0.8;
+constexpr double stream_goal = 0.95;
 
-std::string text_of(cl_platform_id platform, cl_platform_info what) {
-    std::size_t size = 0;
-    need(clGetPlatformInfo(platform, what, 0, nullptr, &size), "clGetPlatformInfo");
-    std::string text(size, '\0');
-    need(clGetPlatformInfo(platform, what, size, text.data(), nullptr), "clGetPlatformInfo");
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-    return text;
-}
+const char* const device_name = "opencl:0";
 
-cl_device_id find_device() {
-    cl_uint count = 0;
-    if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return nullptr;
-    std::vector<cl_platform_id> platforms(count);
-    need(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
-    for (const cl_platform_id platform : platforms) {
-        if (text_of(platform, CL_PLATFORM_NAME) != "Portable Computing Language") continue;
-        cl_device_id device = nullptr;
-        if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, nullptr) == CL_SUCCESS) return device;
+/// A context of PoCL, current.
+struct Pocl {
+    Context context = make_context({.devices = {device_name}});
+    ContextScope scope = context.use();
+};
+
+bool ready(Report& report, Metric metric, const char* peer, double goal) {
+    report.on("opencl", device_name);
+    if (pocl() != nullptr) {
+        for (const DeviceInfo& device : devices()) {
+            if (device.id() == device_name && device.driver.starts_with("Portable Computing Language"))
+                return true;
+        }
     }
-    return nullptr;
+    report.add(metric, 0, peer, std::nullopt, goal, missing_pocl());
+    return false;
+}
+
+/// Its fastest local size.
+Contender best_of(const char* name, const std::function<void(std::size_t local)>& run) {
+    std::vector<Contender> sizes;
+    for (const std::size_t local : {0, 64, 256, 1024}) sizes.push_back({name, [run, local] { run(local); }});
+    return sizes[fastest(sizes, 0.5)];
+}
+
+void compare_dispatch(Report& report, int launches) {
+    if (!ready(report, microseconds, "raw-opencl", dispatch_goal)) return;
+    const Pocl ours;
+    const auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
+        auto i = global_id().x;
+        data[i] = data[i] * alpha;
+    });
+    const Buffer<float> data = as_buffer(std::vector<float>(small_count, 1.0F));
+    scale(data, -1.0F).wait();
+    check(data.read(0).back() == -1.0F, "a launch on PoCL");
+
+    ClDevice& raw = *pocl();
+    const HugeArray<float> memory(small_count, 1.0F);
+    const ClBuffer buffer = raw.wrap(memory.data(), memory.bytes());
+    ClKernel peer = raw.kernel(
+        "kernel void scale(global float* data, float alpha) { data[get_global_id(0)] *= alpha; }", "scale");
+    peer.bind(buffer, -1.0F);
+    raw.run(peer, small_count, 0);
+    check(memory.data()[small_count - 1] == -1.0F, "a launch by hand");
+
+    const Contender by_hand = best_of("raw-opencl", [&](std::size_t local) {
+        for (int k = 0; k < launches; ++k) raw.enqueue(peer, small_count, local);
+        raw.finish();
+    });
+    const std::vector<double> best = race({{"volley",
+                                            [&] {
+                                                for (int k = 1; k < launches; ++k) scale(data, -1.0F);
+                                                scale(data, -1.0F).wait();
+                                            }},
+                                           by_hand},
+                                          seconds);
+    report.add(microseconds, best[0] / launches * 1e6, "raw-opencl", best[1] / launches * 1e6, dispatch_goal);
+}
+
+template <class Launch>
+void compare_stream(Report& report, const std::string& statement, int arrays, double arrays_moved,
+                    float value, float expected, const Launch& launch) {
+    if (!ready(report, gigabytes, "opencl-c", stream_goal)) return;
+    const Pocl ours;
+    Buffer<float> c(stream_count), a(stream_count), b(stream_count);
+    c.fill(3.0F);
+    a.fill(1.0F);
+    b.fill(2.0F);
+    launch(c, a, b, value).wait();
+    check(c.read(0).back() == expected, "a stream kernel on PoCL");
+
+    ClDevice& raw = *pocl();
+    std::deque<HugeArray<float>> memory;
+    std::deque<ClBuffer> buffers;
+    for (int k = 0; k < 3; ++k) {
+        memory.emplace_back(stream_count, k == 0 ? 3.0F : static_cast<float>(k));
+        buffers.push_back(raw.wrap(memory.back().data(), memory.back().bytes()));
+    }
+    const char* const parameters[] = {"global float* restrict c", ", global const float* restrict a",
+                                      ", global const float* restrict b"};
+    std::string source = "kernel void stream(";
+    for (int k = 0; k < arrays; ++k) source += parameters[k];
+    source += ", float s) { size_t i = get_global_id(0); " + statement + " }";
+    ClKernel peer = raw.kernel(source, "stream");
+    if (arrays == 1) peer.bind(buffers[0], value);
+    if (arrays == 2) peer.bind(buffers[0], buffers[1], value);
+    if (arrays == 3) peer.bind(buffers[0], buffers[1], buffers[2], value);
+    raw.run(peer, stream_count, 0);
+    check(memory.front().data()[stream_count - 1] == expected, "a stream kernel by hand");
+
+    const Contender by_hand =
+        best_of("opencl-c", [&](std::size_t local) { raw.run(peer, stream_count, local); });
+    const std::vector<double> best =
+        race({{"volley", [&] { launch(c, a, b, value).wait(); }}, by_hand}, seconds);
+    const auto speed = [&](std::size_t k) {
+        return arrays_moved * sizeof(float) * stream_count / best[k] * 1e-9;
+    };
+    report.add(gigabytes, speed(0), "opencl-c", speed(1), stream_goal);
 }
 
 }  // namespace
 
-void ClKernel::set(unsigned number, const ClBuffer& buffer) {
-    cl_mem memory = buffer.get();
-    set_bytes(number, sizeof memory, &memory);
+VOLLEY_BENCH(opencl_dispatch, "opencl/dispatch_and_wait") { compare_dispatch(report, 1); }
+VOLLEY_BENCH(opencl_launches, "opencl/launches_1000") { compare_dispatch(report, 1000); }
+
+VOLLEY_BENCH(opencl_copy, "opencl/stream_copy") {
+    const auto copy = kernel("copy", [](Buff<float> c, Buff<const float> a) {
+        auto i = global_id().x;
+        c[i] = a[i];
+    });
+    compare_stream(report, "c[i] = a[i];", 2, 2, 0.0F, 1.0F,
+                   [&](auto& c, auto& a, auto&, float) { return copy(c, a); });
 }
-
-void ClKernel::set_bytes(unsigned number, std::size_t size, const void* value) {
-    need(clSetKernelArg(kernel_.get(), number, size, value), "clSetKernelArg");
+VOLLEY_BENCH(opencl_scale, "opencl/stream_scale") {
+    const auto scale = kernel("scale", [](Buff<float> c, Const<float> s) {
+        auto i = global_id().x;
+        c[i] = c[i] * s;
+    });
+    compare_stream(report, "c[i] *= s;", 1, 2, -1.0F, -3.0F,
+                   [&](auto& c, auto&, auto&, float s) { return scale(c, s); });
 }
-
-ClDevice::ClDevice(cl_device_id device) : device_(device) {
-    cl_int status = 0;
-    context_ = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status);
-    need(status, "clCreateContext");
-    queue_ = clCreateCommandQueueWithProperties(context_, device_, nullptr, &status);
-    need(status, "clCreateCommandQueueWithProperties");
+VOLLEY_BENCH(opencl_saxpy, "opencl/stream_saxpy") {
+    const auto saxpy = kernel("saxpy", [](Buff<float> c, Buff<const float> a, Const<float> s) {
+        auto i = global_id().x;
+        c[i] = s * a[i] + c[i];
+    });
+    compare_stream(report, "c[i] = s * a[i] + c[i];", 2, 3, 1.0F, 4.0F,
+                   [&](auto& c, auto& a, auto&, float s) { return saxpy(c, a, s); });
 }
-
-ClDevice::~ClDevice() {
-    clReleaseCommandQueue(queue_);
-    clReleaseContext(context_);
-}
-
-std::string ClDevice::version() const {
-    cl_platform_id platform = nullptr;
-    need(clGetDeviceInfo(device_, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr),
-         "clGetDeviceInfo");
-    return text_of(platform, CL_PLATFORM_VERSION);
-}
-
-ClBuffer ClDevice::wrap(void* memory, std::size_t bytes) {
-    cl_int status = 0;
-    cl_mem buffer = clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &status);
-    need(status, "clCreateBuffer");
-    return {buffer, [](_cl_mem* one) { clReleaseMemObject(one); }};
-}
-
-ClProgram ClDevice::build(const std::string& source, const std::string& options) {
-    const char* text = source.c_str();
-    cl_int status = 0;
-    cl_program program = clCreateProgramWithSource(context_, 1, &text, nullptr, &status);
-    need(status, "clCreateProgramWithSource");
-    ClProgram owned(program, [](_cl_program* one) { clReleaseProgram(one); });
-    need(clBuildProgram(program, 1, &device_, options.c_str(), nullptr, nullptr), "clBuildProgram");
-    return owned;
-}
-
-ClKernel ClDevice::kernel(const std::string& source, const std::string& name, const std::string& options) {
-    ClKernel made;
-    made.program_ = build(source, options);
-    cl_int status = 0;
-    cl_kernel kernel = clCreateKernel(made.program_.get(), name.c_str(), &status);
-    need(status, "clCreateKernel");
-    made.kernel_ = {kernel, [](_cl_kernel* one) { clReleaseKernel(one); }};
-    return made;
-}
-
-void ClDevice::enqueue(const ClKernel& kernel, std::size_t global, std::size_t local) {
-    need(clEnqueueNDRangeKernel(queue_, kernel.get(), 1, nullptr, &global, local == 0 ? nullptr : &local, 0,
-                                nullptr, nullptr),
-         "clEnqueueNDRangeKernel");
-}
-
-void ClDevice::finish() { need(clFinish(queue_), "clFinish"); }
-
-ClDevice* pocl() {
-    static const std::unique_ptr<ClDevice> device = [] {
-        cl_device_id found = find_device();
-        return found == nullptr ? nullptr : std::make_unique<ClDevice>(found);
-    }();
-    return device.get();
-}
-
-std::string_view missing_pocl() { return "PoCL was not found: install pocl-opencl-icd"; }
-
-}  // namespace volley::bench
-
-#else
-
-namespace volley::bench {
-
-void ClKernel::set(unsigned, const ClBuffer&) {}
-void ClKernel::set_bytes(unsigned, std::size_t, const void*) {}
-ClDevice::ClDevice(_cl_device_id* device) : device_(device) {}
-ClDevice::~ClDevice() = default;
-std::string ClDevice::version() const { return {}; }
-ClBuffer ClDevice::wrap(void*, std::size_t) { return {}; }
-ClProgram ClDevice::build(const std::string&, const std::string&) { return {}; }
-ClKernel ClDevice::kernel(const std::string&, const std::string&, const std::string&) { return {}; }
-void ClDevice::enqueue(const ClKernel&, std::size_t, std::size_t) {}
-void ClDevice::finish() {}
-ClDevice* pocl() { return nullptr; }
-std::string_view missing_pocl() {
-    return "built without OpenCL: install ocl-icd-opencl-dev and pocl-opencl-icd";
+VOLLEY_BENCH(opencl_triad, "opencl/stream_triad") {
+    const auto triad =
+        kernel("triad", [](Buff<float> c, Buff<const float> a, Buff<const float> b, Const<float> s) {
+            auto i = global_id().x;
+            c[i] = a[i] + s * b[i];
+        });
+    compare_stream(report, "c[i] = a[i] + s * b[i];", 3, 3, 2.0F, 5.0F,
+                   [&](auto& c, auto& a, auto& b, float s) { return triad(c, a, b, s); });
 }
 
 }  // namespace volley::bench
-
-#endif

@@ -3,7 +3,7 @@
 #include "child.hpp"
 #include "harness.hpp"
 #include "huge_array.hpp"
-#include "opencl.hpp"
+#include "raw_opencl.hpp"
 
 #include <volley/volley.hpp>
 

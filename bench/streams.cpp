@@ -2,8 +2,8 @@
 // that the kernel reads and writes; what a store has to fetch first is not counted.
 #include "harness.hpp"
 #include "huge_array.hpp"
-#include "opencl.hpp"
 #include "peers.hpp"
+#include "raw_opencl.hpp"
 
 #include <volley/volley.hpp>
 

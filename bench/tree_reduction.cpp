@@ -1,7 +1,7 @@
 // A workgroup's tree reduction through shared memory, one element an invocation: barriers, and little else.
 #include "harness.hpp"
 #include "huge_array.hpp"
-#include "opencl.hpp"
+#include "raw_opencl.hpp"
 
 #include <volley/volley.hpp>
 

@@ -1,14 +1,12 @@
 // The queue of a device that works on its own: launches, transfers, callbacks, order, errors, many threads.
 // Each test runs on every such driver, and those of transfers also as if the host could not address the
 // device's memory.
-#include "backends/opencl_support.hpp"
 #include "backends/queue_support.hpp"
-#include "backends/vulkan_support.hpp"
+#include "backends/subjects.hpp"
 #include "support/validation.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -18,62 +16,8 @@ namespace {
 using backend::Point;
 using namespace std::chrono_literals;
 
-struct Subject {
-    const char* label;
-    /// Null where the driver is missing. Not mapped: the host cannot address memory, and the staging ring is
-    /// so small that transfers go around it many times.
-    std::function<std::unique_ptr<backend::Device>(bool mapped)> open;
-    std::function<std::unique_ptr<backend::Program>(backend::Device&)> multiply_add;
-};
-
-std::unique_ptr<backend::Device> open_vulkan(VkDriverId driver, bool mapped) {
-    using namespace backends::vulkan;
-    const auto instance = Instance::open();
-    const int index = instance ? find_driver(*instance, driver) : -1;
-    if (index < 0) return nullptr;
-    VulkanOptions options;
-    options.heap.map = mapped;
-    if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
-    return std::make_unique<VulkanDevice>(instance, static_cast<unsigned>(index), options);
-}
-
-std::unique_ptr<backend::Device> open_opencl(bool mapped) {
-    backends::opencl::OpenClOptions options;
-    options.heap.share = mapped;
-    if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
-    return backends::opencl::open_first(options);
-}
-
-std::unique_ptr<backend::Program> vulkan_program(backend::Device& device) {
-    return backends::vulkan::multiply_add(static_cast<backends::vulkan::VulkanDevice&>(device));
-}
-
-std::unique_ptr<backend::Program> compiled(backend::Device& device) {
-    return device.compile(multiply_add_kernel());
-}
-
-const Subject subjects[] = {
-    {"lavapipe", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_MESA_LLVMPIPE, mapped); }, vulkan_program},
-    {"swiftshader", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, mapped); },
-     vulkan_program},
-    {"pocl", open_opencl, compiled}};
-
-class QueueTest : public ::testing::TestWithParam<Subject> {
-protected:
-    void SetUp() override { use(true); }
-    void use(bool mapped) {
-        queue.reset();
-        device = GetParam().open(mapped);
-        if (!device) GTEST_SKIP() << "the driver " << GetParam().label << " is not installed";
-        queue = device->make_queue();
-    }
-    void wait() { queue->timeline().wait(queue->last()); }
-
-    std::unique_ptr<backend::Device> device;
-    std::unique_ptr<backend::Queue> queue;
-};
-INSTANTIATE_TEST_SUITE_P(, QueueTest, ::testing::ValuesIn(subjects),
-                         [](const auto& subject) { return std::string(subject.param.label); });
+class QueueTest : public SubjectTest {};
+VOLLEY_SUBJECT_SUITE(QueueTest);
 VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
 TEST_P(QueueTest, RunsAKernel) {
@@ -382,8 +326,8 @@ TEST_P(QueueTest, EndsWithWorkUnderWay) {
 }
 
 TEST(Queues, OfTwoDriversWorkTogether) {
-    for (const Subject& first : subjects) {
-        for (const Subject& second : subjects) {
+    for (const Subject& first : subjects()) {
+        for (const Subject& second : subjects()) {
             if (&first >= &second) continue;
             const auto a = first.open(true);
             const auto b = second.open(true);

@@ -104,6 +104,8 @@ TEST(Settings, ReadTheVulkanSettings) {
     expect_refused("VOLLEY_VALIDATE", "maybe", "1 or 0");
     EXPECT_FALSE(parse({}).vulkan_loader);
     EXPECT_EQ(parse({{"VOLLEY_VULKAN_LOADER", "/x/libvulkan.so"}}).vulkan_loader, "/x/libvulkan.so");
+    EXPECT_FALSE(parse({}).opencl_loader);
+    EXPECT_EQ(parse({{"VOLLEY_OPENCL_LOADER", "/x/libOpenCL.so"}}).opencl_loader, "/x/libOpenCL.so");
 }
 
 }  // namespace

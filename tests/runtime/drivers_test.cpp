@@ -1,6 +1,8 @@
 // Devices by name.
 #include "runtime/runtime_support.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
 
 namespace volley::runtime {
@@ -89,6 +91,52 @@ TEST_F(DriversTest, DriversThatAreNotNeededStayClosed) {
 
 TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) {
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
+}
+
+/// Says that it has a GPU; nobody opens it.
+class GpuDriver final : public backend::Driver {
+public:
+    GpuDriver(std::string_view name, DeviceType type, bool software = false)
+        : name_(name), type_(type), software_(software) {}
+    [[nodiscard]] std::string_view name() const noexcept override { return name_; }
+    [[nodiscard]] std::vector<DeviceInfo> devices() override {
+        DeviceInfo info;
+        info.backend = name_;
+        info.type = type_;
+        info.software = software_;
+        return {info};
+    }
+    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned /*index*/,
+                                                        const backend::DeviceOptions& /*options*/) override {
+        return nullptr;
+    }
+
+private:
+    std::string name_;
+    DeviceType type_;
+    bool software_;
+};
+
+/// What is preferred where there are these two, in a process of its own: drivers stay.
+void print_preferred(std::unique_ptr<backend::Driver> vulkan, std::unique_ptr<backend::Driver> opencl) {
+    Drivers::instance().add(std::move(vulkan));
+    Drivers::instance().add(std::move(opencl));
+    std::fprintf(stderr, "%s\n", Drivers::instance().preferred().info.id().c_str());
+    std::exit(0);
+}
+
+TEST_F(DriversTest, AGpuOfVulkanComesBeforeOneOfOpenClBeforeTheCpu) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    using enum DeviceType;
+    const auto driver = [](std::string_view name, DeviceType type, bool software = false) {
+        return std::make_unique<GpuDriver>(name, type, software);
+    };
+    const auto ends = ::testing::ExitedWithCode(0);
+    EXPECT_EXIT(print_preferred(driver("vulkan", IntegratedGpu), driver("opencl", DiscreteGpu)), ends,
+                "^vulkan:0\n$");
+    EXPECT_EXIT(print_preferred(driver("vulkan", Cpu, true), driver("opencl", IntegratedGpu)), ends,
+                "^opencl:0\n$");
+    EXPECT_EXIT(print_preferred(driver("vulkan", Cpu, true), driver("opencl", Cpu, true)), ends, "^cpu:0\n$");
 }
 
 }  // namespace

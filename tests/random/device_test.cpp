@@ -1,5 +1,6 @@
-// Random programs on Vulkan devices against the interpreter. What a device lacks is refused, and then no
+// Random programs on Vulkan and OpenCL devices against the interpreter. What a device lacks is refused, and then no
 // difference; a device that flushes subnormals is given programs without floats.
+#include "backends/opencl/opencl_driver.hpp"
 #include "backends/vulkan/vulkan_driver.hpp"
 #include "core/text.hpp"
 #include "ir/verifier.hpp"
@@ -17,8 +18,10 @@ namespace {
 
 #ifdef VOLLEY_SANITIZED
 constexpr std::uint64_t programs = 40;
+constexpr std::uint64_t few_programs = 10;
 #else
 constexpr std::uint64_t programs = 200;
+constexpr std::uint64_t few_programs = 60;  // where each takes a tenth of a second to compile
 #endif
 
 std::unique_ptr<backend::Device> open(backend::Driver& driver, std::string_view name) {
@@ -28,12 +31,11 @@ std::unique_ptr<backend::Device> open(backend::Driver& driver, std::string_view 
     return nullptr;
 }
 
-void run_all(std::string_view name, bool floats) {
-    const auto driver = backends::vulkan::make_driver();
-    const std::unique_ptr<backend::Device> device = open(*driver, name);
-    if (!device) GTEST_SKIP() << "this machine has no Vulkan device " << name;
+void run_all(backend::Driver& driver, std::string_view name, bool floats, std::uint64_t count) {
+    const std::unique_ptr<backend::Device> device = open(driver, name);
+    if (!device) GTEST_SKIP() << "this machine has no device " << driver.name() << " " << name;
     const std::uint64_t first = seed_or(1);
-    const std::uint64_t end = std::getenv("VOLLEY_SEED") != nullptr ? first + 1 : first + programs;
+    const std::uint64_t end = std::getenv("VOLLEY_SEED") != nullptr ? first + 1 : first + count;
     unsigned refused = 0;
     for (std::uint64_t seed = first; seed < end; ++seed) {
         GeneratorOptions options = options_for(seed);
@@ -52,11 +54,18 @@ void run_all(std::string_view name, bool floats) {
             ++refused;
         }
     }
-    EXPECT_LT(refused, programs / 2);
+    EXPECT_LT(refused, count / 2);
 }
 
-TEST(RandomVulkan, LavapipeAgreesWithTheInterpreter) { run_all("llvmpipe", true); }
-TEST(RandomVulkan, SwiftShaderAgreesWithTheInterpreter) { run_all("SwiftShader", false); }
+TEST(RandomDevices, LavapipeAgreesWithTheInterpreter) {
+    run_all(*backends::vulkan::make_driver(), "llvmpipe", true, programs);
+}
+TEST(RandomDevices, SwiftShaderAgreesWithTheInterpreter) {
+    run_all(*backends::vulkan::make_driver(), "SwiftShader", false, programs);
+}
+TEST(RandomDevices, OpenClAgreesWithTheInterpreter) {
+    run_all(*backends::opencl::make_driver(), "", true, few_programs);
+}
 
 }  // namespace
 }  // namespace volley::testing

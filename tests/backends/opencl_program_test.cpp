@@ -1,0 +1,406 @@
+// Kernels on OpenCL devices: variants, arguments, sources that were written elsewhere, and the binaries that
+// are kept between runs.
+#include "backends/opencl_support.hpp"
+#include "core/text.hpp"
+#include "support/expect_error.hpp"
+
+#include <volley/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace volley::backends::opencl {
+namespace {
+
+using ::testing::Test;
+
+void expect_contains(std::string_view text, std::string_view part) {
+    EXPECT_NE(text.find(part), std::string_view::npos) << "'" << part << "' is not in: " << text;
+}
+
+class OpenClProgramTest : public OpenClTest {
+protected:
+    void SetUp() override {
+        OpenClTest::SetUp();
+        if (!IsSkipped()) use({});
+    }
+    void use(const OpenClOptions& options) {
+        queue.reset();
+        device = open_first(options);
+        queue = device->make_queue();
+    }
+    std::vector<int> run(backend::Program& program, std::vector<int> data, ir::Dim3 local = {8, 1, 1},
+                         std::uint64_t offset = 0) {
+        const auto count = static_cast<std::uint32_t>(data.size());
+        const auto memory = device->allocate(offset + 4 * data.size());
+        queue->write(*memory, offset, bytes_of(data));
+        backend::Argument arg;
+        arg.memory = memory.get();
+        arg.offset = offset;
+        arg.elements = count;
+        queue->launch({&program, {count, 1, 1}, local, std::span(&arg, 1)});
+        return read_back(*queue, *memory, data.size(), offset);
+    }
+
+    std::unique_ptr<OpenClDevice> device;
+    std::unique_ptr<backend::Queue> queue;
+};
+
+/// out[i] = sum of all others' element i, plus the scalar
+ir::Function sum_many(unsigned buffers) {
+    ir::Function fn;
+    fn.name = "sum_many";
+    ir::Builder b(fn);
+    std::vector<ir::NodeId> inputs;
+    const ir::NodeId out = b.buffer(ScalarType::I32, "out");
+    for (unsigned k = 0; k < buffers; ++k) inputs.push_back(b.buffer(ScalarType::I32, cat("in", k), true));
+    ir::NodeId sum = b.param(ScalarType::I32, "scalar");
+    const ir::NodeId i = b.extract(b.emit(ir::Op::GlobalId, {}), 0);
+    for (const ir::NodeId input : inputs) sum = b.emit(ir::Op::Add, {sum, b.load(input, std::span(&i, 1))});
+    b.store(out, sum, std::span(&i, 1));
+    return fn;
+}
+
+TEST_F(OpenClProgramTest, TakesManyArguments) {
+    constexpr unsigned buffers = 20;
+    const auto program = device->compile(sum_many(buffers));
+    const auto out = device->allocate(1000 * 4);
+    const auto in = device->allocate(buffers * 1024 * 4);
+    queue->write(*in, 0, bytes_of(counting(buffers * 1024)));
+    for (int k = 0; k < 20; ++k) {
+        std::vector<backend::Argument> args(buffers + 2);
+        args[0].memory = out.get();
+        args[0].elements = 1000;
+        for (unsigned j = 0; j < buffers; ++j) {
+            args[j + 1].memory = in.get();
+            args[j + 1].offset = j * 4096;
+            args[j + 1].elements = 1024;
+        }
+        args[buffers + 1].value = &k;  // copied before the call returns
+        queue->launch({program.get(), {1000, 1, 1}, {64, 1, 1}, args});
+        int expected = k;
+        for (int j = 0; j < static_cast<int>(buffers); ++j) expected += j * 1024 + 999;
+        EXPECT_EQ(read_back(*queue, *out, 1000)[999], expected);
+    }
+}
+
+TEST_F(OpenClProgramTest, MoreArgumentsThanTheDeviceTakesAreALaunchErrorThatSaysSo) {
+    const auto program = device->compile(sum_many(200));
+    try {
+        (void)static_cast<const OpenClProgram&>(*program).kernel({{64, 1, 1}, true});
+        GTEST_SKIP() << "this device takes them";
+    } catch (const LaunchError& error) {
+        expect_contains(error.what(), "arguments take");
+        expect_contains(error.what(), "sum_many");
+    }
+}
+
+TEST_F(OpenClProgramTest, BuildsEachVariantOnce) {
+    const auto program = device->compile(multiply_add_kernel());
+    const auto& own = static_cast<const OpenClProgram&>(*program);
+    const Kernel& first = own.kernel({{64, 1, 1}, true});
+    const Kernel& second = own.kernel({{32, 1, 1}, true});
+    const Kernel& partial = own.kernel({{64, 1, 1}, false});
+    EXPECT_NE(&first, &second);
+    EXPECT_NE(&first, &partial);
+    EXPECT_EQ(&own.kernel({{64, 1, 1}, true}), &first);
+}
+
+TEST_F(OpenClProgramTest, ShowsItsCode) {
+    const auto program = device->compile(multiply_add_kernel());
+    expect_contains(program->code({64, 1, 1}), "kernel");
+    expect_contains(program->code({64, 1, 1}), "multiply_add");
+}
+
+TEST_F(OpenClProgramTest, ChoosesLocalSizesWithinTheLimits) {
+    const ir::Function fn = multiply_add_kernel();
+    const DeviceInfo& info = device->info();
+    const ir::Function raw = raw_kernel("", "raw");
+    for (const ir::Dim3 global :
+         {ir::Dim3{1, 1, 1}, ir::Dim3{100, 1, 1}, ir::Dim3{~0u, 1, 1}, ir::Dim3{1000, 1000, 1},
+          ir::Dim3{3, 5000, 1}, ir::Dim3{1, 1, 4000}, ir::Dim3{7, 7, 7}, ir::Dim3{1, 9, 1}}) {
+        for (const ir::Function* kernel : {&fn, &raw}) {
+            const ir::Dim3 local = device->default_local(*kernel, global);
+            EXPECT_LE(std::uint64_t{local[0]} * local[1] * local[2], info.max_local_size);
+            for (std::size_t d = 0; d < 3; ++d) {
+                EXPECT_GE(local[d], 1u);
+                EXPECT_LE(local[d], info.max_local_dims[d]);
+                if (kernel == &raw) EXPECT_EQ(global[d] % local[d], 0u) << "exactly as many as asked for";
+            }
+        }
+    }
+    ir::Function declared = fn;
+    declared.local_size = ir::Dim3{24, 1, 1};
+    EXPECT_EQ(device->default_local(declared, {1000, 1, 1}), (ir::Dim3{24, 1, 1}));
+}
+
+int arguments_set = 0;
+decltype(Api::SetKernelArg) real_set = nullptr;
+cl_int CL_API_CALL count_set(cl_kernel kernel, cl_uint number, std::size_t size, const void* value) {
+    ++arguments_set;
+    return real_set(kernel, number, size, value);
+}
+
+TEST_F(OpenClProgramTest, SetsOnlyTheArgumentsThatChanged) {
+    real_set = std::exchange(device->logical().cl.SetKernelArg, count_set);
+    const auto program = device->compile(multiply_add_kernel());
+    const auto memory = device->allocate(4000);
+    const auto launch = [&](backend::Queue& on, int factor) {
+        arguments_set = 0;
+        launch_multiply_add(on, *program, *memory, factor, 64);
+        return arguments_set;
+    };
+    EXPECT_GE(launch(*queue, 2), 2) << "all";
+    EXPECT_EQ(launch(*queue, 2), 0);
+    EXPECT_EQ(launch(*queue, 3), 1) << "the factor";
+    const auto other = device->make_queue();
+    EXPECT_GE(launch(*other, 3), 2) << "another queue has an object of its own";
+    EXPECT_EQ(launch(*queue, 3), 0);
+    queue->timeline().wait(queue->last());
+    other->timeline().wait(other->last());
+}
+
+TEST_F(OpenClProgramTest, MemoryInTheSamePlaceIsNotTheSameMemory) {
+    const auto program = device->compile(multiply_add_kernel());
+    for (int k = 0; k < 20; ++k) {
+        const auto memory = device->allocate(64 * 4);  // often where the last one was
+        queue->write(*memory, 0, bytes_of(std::vector<int>(64, k)));
+        launch_multiply_add(*queue, *program, *memory, 2, 64);
+        EXPECT_EQ(read_back(*queue, *memory, 64)[10], 2 * k + 10);
+    }
+}
+
+TEST_F(OpenClProgramTest, IsLaunchedFromManyThreadsOnManyQueues) {
+    const auto program = device->compile(multiply_add_kernel());
+    std::vector<std::thread> threads;
+    for (int t = 1; t <= 4; ++t) {
+        threads.emplace_back([&, t] {
+            const auto own = device->make_queue();
+            const auto memory = device->allocate(256 * 4);
+            own->write(*memory, 0, bytes_of(std::vector<int>(256, t)));
+            for (int k = 0; k < 100; ++k) launch_multiply_add(*own, *program, *memory, 1, 256);
+            EXPECT_EQ(read_back(*own, *memory, 256)[9], t + 900);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+}
+
+// ---- sources that were written elsewhere ----
+
+constexpr std::string_view twice = R"(
+kernel void twice(global int* data) { data[get_global_id(0)] *= 2; }
+kernel void thrice(global int* data) { data[get_global_id(0)] *= 3; }
+)";
+
+TEST_F(OpenClProgramTest, RunsASource) {
+    const auto program = device->compile(raw_kernel(twice, "thrice"));
+    EXPECT_EQ(run(*program, counting(64))[63], 189);
+    EXPECT_EQ(program->code({64, 1, 1}), twice);
+}
+
+TEST_F(OpenClProgramTest, GivesASourceTheFirstElementOfAView) {
+    const auto program = device->compile(raw_kernel(twice, "twice"));
+    EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 4096)[63], 126);
+    EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 0)[63], 126);
+    if (device->info().host_memory) EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 12)[63], 126);
+    OpenClOptions options;
+    options.heap.share = false;
+    use(options);
+    const auto again = device->compile(raw_kernel(twice, "twice"));
+    EXPECT_EQ(run(*again, counting(64), {8, 1, 1}, 4096)[63], 126);
+    try {
+        (void)run(*again, counting(64), {8, 1, 1}, 12);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidView);
+        expect_contains(error.what(), "byte 12");
+        expect_contains(error.what(), "argument 1 of kernel 'twice'");
+    }
+}
+
+std::string refusal(OpenClDevice& device, ir::Function fn) {
+    try {
+        (void)device.compile(std::move(fn));
+    } catch (const CompileError& error) {
+        EXPECT_FALSE(error.advice().empty()) << error.what();
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+TEST_F(OpenClProgramTest, ABadSourceIsAnErrorWithTheLogAndTheLine) {
+    const std::string text = refusal(*device, raw_kernel(R"(kernel void bad(global int* data) {
+        data[0] = 1;
+        data[1] = no_such_thing + 2;
+    })",
+                                                         "bad"));
+    expect_contains(text, "kernel 'bad'");
+    expect_contains(text, "no_such_thing");
+    expect_contains(text, "line 3: data[1] = no_such_thing + 2;");
+    expect_contains(text, device->info().name);
+    EXPECT_EQ(run(*device->compile(raw_kernel(twice, "twice")), counting(8))[7], 14) << "the device goes on";
+}
+
+TEST_F(OpenClProgramTest, AnEntryThatTheSourceLacksIsAnError) {
+    expect_contains(refusal(*device, raw_kernel(twice, "four_times")), "no kernel function 'four_times'");
+}
+
+TEST_F(OpenClProgramTest, ArgumentsOfAnotherKindAreErrors) {
+    const auto with = [](std::string_view source, ir::ParamKind kind, DType type) {
+        ir::Function fn = raw_kernel(source, "f");
+        fn.params.push_back({kind, type, "second", false, ir::none});
+        return fn;
+    };
+    using enum ir::ParamKind;
+    const DType f32 = ScalarType::F32;
+    const DType i32 = ScalarType::I32;
+    expect_contains(refusal(*device, with("kernel void f(global int* a) {}", Const, f32)),
+                    "declares 1 arguments, but 2 were given");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, local float* b) {}", Buffer, f32)),
+                    "argument 2 is a pointer to local memory");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, float b) {}", Buffer, f32)),
+                    "argument 2 is a value");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, global float* b) {}", Const, f32)),
+                    "argument 2 is a pointer");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, double b) {}", Const, f32)),
+                    "has 4 bytes (f32), but the source's double has 8");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, global int* b) {}", Buffer, f32)),
+                    "argument 2 points to int");
+    expect_contains(refusal(*device, with("kernel void f(global int* a, global float3* b) {}", Buffer, f32)),
+                    "takes the room of four");
+    EXPECT_NO_THROW(
+        (void)device->compile(with("kernel void f(global int* a, constant float4* b) {}", Buffer, f32)));
+    EXPECT_NO_THROW((void)device->compile(with("kernel void f(global int* a, uint b) {}", Dyn, i32)));
+}
+
+TEST_F(OpenClProgramTest, ASourceThatDeclaresItsWorkgroupsHasNoOther) {
+    const auto program =
+        device->compile(raw_kernel("__attribute__((reqd_work_group_size(16, 1, 1))) kernel void f(global "
+                                   "int* a) { a[get_global_id(0)]++; }",
+                                   "f"));
+    EXPECT_EQ(run(*program, counting(32), {16, 1, 1})[31], 32);
+    try {
+        (void)run(*program, counting(32), {8, 1, 1});
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const LaunchError& error) {
+        expect_contains(error.what(), "declares workgroups of 16 x 1 x 1");
+    }
+}
+
+TEST_F(OpenClProgramTest, BuildOptionsReachTheCompiler) {
+    ir::Function fn = raw_kernel("kernel void f(global int* a) { a[get_global_id(0)] = N; }", "f");
+    auto code = std::make_shared<ir::ForeignCode>(*fn.foreign);
+    code->options = "-D N=77";
+    fn.foreign = std::move(code);
+    EXPECT_EQ(run(*device->compile(std::move(fn)), counting(8))[3], 77);
+}
+
+// ---- binaries ----
+
+int built_from_source = 0;
+decltype(Api::CreateProgramWithSource) real_create = nullptr;
+cl_program CL_API_CALL count_sources(cl_context context, cl_uint count, const char** texts,
+                                     const std::size_t* sizes, cl_int* result) {
+    ++built_from_source;
+    return real_create(context, count, texts, sizes, result);
+}
+
+class OpenClBinaryTest : public OpenClProgramTest {
+protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() / cat("volley-opencl-", ::getpid());
+        std::filesystem::remove_all(folder_);
+        OpenClProgramTest::SetUp();
+        if (!IsSkipped()) start_anew();
+    }
+    void TearDown() override {
+        queue.reset();
+        std::filesystem::remove_all(folder_);
+    }
+    /// As another process would.
+    void start_anew() {
+        OpenClOptions options;
+        options.cache_folder = (folder_ / "deep").string();
+        use(options);
+        real_create = std::exchange(device->logical().cl.CreateProgramWithSource, count_sources);
+        built_from_source = 0;
+    }
+    int compute() {
+        const auto program = device->compile(raw_kernel(twice, "twice"));
+        EXPECT_EQ(run(*program, counting(16))[15], 30);
+        return built_from_source;
+    }
+    std::vector<std::filesystem::path> files() const {
+        if (!std::filesystem::exists(folder_ / "deep")) return {};
+        std::vector<std::filesystem::path> found;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_ / "deep"))
+            found.push_back(entry.path());
+        return found;
+    }
+    std::filesystem::path folder_;
+};
+
+TEST_F(OpenClBinaryTest, AreUsedByTheNextRun) {
+    EXPECT_EQ(compute(), 1);
+    ASSERT_EQ(files().size(), 1u);
+    start_anew();
+    EXPECT_EQ(compute(), 0);
+    EXPECT_EQ(device->builder().file_of("a", ""), device->builder().file_of("a", ""));
+    EXPECT_NE(device->builder().file_of("a", ""), device->builder().file_of("b", ""));
+    EXPECT_NE(device->builder().file_of("a", ""), device->builder().file_of("a", "-w"));
+}
+
+TEST_F(OpenClBinaryTest, ThatAreBrokenAreReplaced) {
+    EXPECT_EQ(compute(), 1);
+    ASSERT_EQ(files().size(), 1u);
+    const auto size = std::filesystem::file_size(files()[0]);
+    for (const auto length : {std::uintmax_t{0}, std::uintmax_t{20}, size / 2}) {
+        std::filesystem::resize_file(files()[0], length);
+        start_anew();
+        EXPECT_EQ(compute(), 1) << length;
+        EXPECT_EQ(std::filesystem::file_size(files()[0]), size);
+    }
+    {
+        std::fstream file(files()[0], std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(size / 2));
+        file.put('!');
+        file.put('?');
+    }
+    start_anew();
+    EXPECT_EQ(compute(), 1);
+}
+
+cl_program CL_API_CALL refuse_binary(cl_context /*context*/, cl_uint /*count*/,
+                                     const cl_device_id* /*devices*/, const std::size_t* /*sizes*/,
+                                     const unsigned char** /*binaries*/, cl_int* /*status*/, cl_int* result) {
+    *result = CL_INVALID_BINARY;
+    return nullptr;
+}
+
+TEST_F(OpenClBinaryTest, ThatTheDriverRefusesAreBuiltAgain) {
+    EXPECT_EQ(compute(), 1);
+    start_anew();
+    device->logical().cl.CreateProgramWithBinary = refuse_binary;
+    EXPECT_EQ(compute(), 1);
+}
+
+TEST_F(OpenClBinaryTest, AreNotKeptWhereTheFolderCannotBeMade) {
+    OpenClOptions options;
+    options.cache_folder = "/dev/null/nowhere";
+    use(options);
+    EXPECT_EQ(run(*device->compile(raw_kernel(twice, "twice")), counting(16))[15], 30);
+}
+
+TEST_F(OpenClBinaryTest, ABadSourceKeepsNothing) {
+    (void)refusal(*device, raw_kernel("kernel void bad(", "bad"));
+    EXPECT_TRUE(files().empty());
+}
+
+}  // namespace
+}  // namespace volley::backends::opencl
