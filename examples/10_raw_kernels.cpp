@@ -1,5 +1,5 @@
-// Lesson 10: kernels that were written elsewhere. GLSL (or SPIR-V) and OpenCL C get the same typed call, and mix
-// with kernels of our own in order.
+// Lesson 10: kernels that were written elsewhere. GLSL (or SPIR-V) and OpenCL C get the same typed call, and
+// mix with kernels of our own in order.
 #include <volley/volley.hpp>
 
 #include <iostream>
@@ -43,7 +43,8 @@ bool run_glsl(const DeviceInfo& device) {
 }
 
 bool run_opencl(const DeviceInfo& device) {
-    // Buffers are pointers to their first element, values are values. As many invocations run as are asked for.
+    // Buffers are pointers to their first element, values are values. As many invocations run as are asked
+    // for.
     const auto scale = kernel_from_opencl<Buff<float>, Const<float>>("scale", R"(
         kernel void scale(global float* data, float alpha) { data[get_global_id(0)] *= alpha; })");
     return scale_and_add(device, scale);
