@@ -99,7 +99,7 @@ template <class... P>
 /// A kernel of OpenCL C. The parameters are given as types, and are the function's arguments in their order:
 /// a Buff<T> is a __global pointer (Buff<const T> may be a __constant one) to the buffer's first element, a
 /// value is passed as it is. Elements lie as on the host: T's scalar, float2 for complex<f32> and for
-/// Vec<f32, 2>, a struct of the same members. A vector of three has no padding here, so it is a pointer to
+/// vec<f32, 2>, a struct of the same members. A vector of three has no padding here, so it is a pointer to
 /// its components (use vload3), and is passed by value as such. Pointers to __local memory are refused:
 /// declare the array inside.
 ///

@@ -65,7 +65,7 @@ TEST_F(OpenClRawKernel, RunsExactlyAsManyInvocationsAsAskedFor) {
 }
 
 TEST_F(OpenClRawKernel, TakesStructsComplexNumbersAndVectors) {
-    const auto move = kernel_from_opencl<Buff<Point2>, Const<Vec<float, 2>>, Buff<complex<float>>>("move", R"(
+    const auto move = kernel_from_opencl<Buff<Point2>, Const<vec<float, 2>>, Buff<complex<float>>>("move", R"(
         typedef struct { float x, y; int weight; } Point2;
         kernel void move(global Point2* points, float2 by, global float2* numbers) {
             size_t i = get_global_id(0);
@@ -76,7 +76,7 @@ TEST_F(OpenClRawKernel, TakesStructsComplexNumbersAndVectors) {
         })");
     const Buffer<Point2> points = as_buffer(std::vector<Point2>(10, Point2{1, 2, 3}));
     const Buffer<complex<float>> numbers = as_buffer(std::vector<complex<float>>(10, complex<float>(1, 2)));
-    move.on(queue(0))(points, Vec<float, 2>(10.0F, 20.0F), numbers);
+    move.on(queue(0))(points, vec<float, 2>(10.0F, 20.0F), numbers);
     const Point2 got = points.read(0)[9];
     EXPECT_EQ(got.x, 11.0F);
     EXPECT_EQ(got.y, 22.0F);
@@ -85,16 +85,16 @@ TEST_F(OpenClRawKernel, TakesStructsComplexNumbersAndVectors) {
 }
 
 TEST_F(OpenClRawKernel, TakesVectorsOfThreeAsTheirComponents) {
-    const auto swap = kernel_from_opencl<Buff<Vec<float, 3>>>("swap", R"(
+    const auto swap = kernel_from_opencl<Buff<vec<float, 3>>>("swap", R"(
         kernel void swap(global float* data) {
             size_t i = get_global_id(0);
             float3 v = vload3(i, data);
             vstore3(v.zyx, i, data);
         })");
-    const Buffer<Vec<float, 3>> data = as_buffer(std::vector<Vec<float, 3>>(4, Vec<float, 3>(1, 2, 3)));
+    const Buffer<vec<float, 3>> data = as_buffer(std::vector<vec<float, 3>>(4, vec<float, 3>(1, 2, 3)));
     swap.on(queue(0))(data);
-    EXPECT_EQ(data.read(0)[3], (Vec<float, 3>(3, 2, 1)));
-    const auto wrong = kernel_from_opencl<Buff<Vec<float, 3>>>("wrong", R"(
+    EXPECT_EQ(data.read(0)[3], (vec<float, 3>(3, 2, 1)));
+    const auto wrong = kernel_from_opencl<Buff<vec<float, 3>>>("wrong", R"(
         kernel void wrong(global float3* data) { data[get_global_id(0)] = (float3)(0); })");
     expect_contains(error_of(ErrorCode::CompileError, [&] { wrong.on(queue(0))(data); }), "vload3");
 }

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,11 @@ namespace volley::testing {
 struct DeviceConfiguration {
     std::string label;
     ContextOptions options;
+    std::vector<std::string_view> suites = {};  // those that run; empty: all
+
+    [[nodiscard]] bool takes(std::string_view suite) const {
+        return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
+    }
 };
 
 /// All of them. A new backend is one more entry.
@@ -108,6 +114,7 @@ private:
 template <class Test>
 bool register_device_test(const char* suite, const char* name, const char* file, int line) {
     for (const DeviceConfiguration& configuration : device_configurations()) {
+        if (!configuration.takes(suite)) continue;
         ::testing::RegisterTest(suite, (std::string(name) + "/" + configuration.label).c_str(), nullptr,
                                 configuration.label.c_str(), file, line, [&configuration]() -> DeviceTest* {
                                     auto test = std::make_unique<Test>();
