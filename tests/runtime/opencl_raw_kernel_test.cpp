@@ -12,14 +12,7 @@ struct Point2 {
     float x, y;
     int weight;
 };
-
-}  // namespace
-}  // namespace volley::testing
-
-VOLLEY_STRUCT(volley::testing::Point2, x, y, weight);
-
-namespace volley::testing {
-namespace {
+VOLLEY_STRUCT(Point2, x, y, weight);
 
 class OpenClRawKernel : public ::testing::Test {
 protected:
