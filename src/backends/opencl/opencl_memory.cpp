@@ -4,6 +4,8 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -11,6 +13,20 @@ namespace volley::backends::opencl {
 namespace {
 
 constexpr cl_uint host_alignment = 64;  // as Memory::host() promises
+
+/// Large blocks of the host's memory are better in huge pages. A wish: where the system refuses, small ones
+/// serve.
+void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t bytes) noexcept {
+#if defined(MADV_HUGEPAGE)
+    constexpr std::uintptr_t page = 4096;
+    constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
+    if (bytes < 2 * huge_page) return;
+    const auto start = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+    const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+    ::madvise(reinterpret_cast<void*>(start), end - start,
+              MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
+#endif
+}
 
 bool is_shortage(cl_int result) {
     return result == CL_MEM_OBJECT_ALLOCATION_FAILURE || result == CL_OUT_OF_RESOURCES ||
@@ -61,6 +77,7 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
             result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
             return block;
         }
+        if (device_->physical().info.software) prefer_huge_pages(memory, bytes);
         block.host = static_cast<std::byte*>(memory);
         block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,
                                        memory, &result);
