@@ -75,7 +75,7 @@ void KernelObject::set_pointer(std::uint32_t number, const backend::Launch& laun
              cat("views for kernels given as OpenCL C start at multiples of ",
                  device_->physical().base_alignment, " bytes on this device"));
     }
-    set_bytes(number, sizeof buffer, &buffer);
+    set_bytes(number, sizeof(cl_mem), &buffer);
 }
 
 void KernelObject::set(const backend::Launch& launch, const OpenClMemory* reports, bool raw) {
@@ -96,7 +96,7 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                     set_pointer(k, launch, parameter.index);
                 } else {
                     cl_mem buffer = memory.buffer();
-                    set_bytes(k, sizeof buffer, &buffer);
+                    set_bytes(k, sizeof(cl_mem), &buffer);
                 }
                 break;
             }
@@ -119,7 +119,7 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                 const std::uint64_t key = reports->id();
                 if (!changes(k, &key)) break;
                 cl_mem buffer = reports->buffer();
-                set_bytes(k, sizeof buffer, &buffer);
+                set_bytes(k, sizeof(cl_mem), &buffer);
                 break;
             }
         }

@@ -21,10 +21,9 @@ void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint
     constexpr std::uintptr_t page = 4096;
     constexpr std::uint64_t huge_page = std::uint64_t{2} << 20;
     if (bytes < 2 * huge_page) return;
-    const auto start = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-    const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-    ::madvise(reinterpret_cast<void*>(start), end - start,
-              MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
+    auto* first = static_cast<std::byte*>(memory);
+    const std::uintptr_t before = (page - reinterpret_cast<std::uintptr_t>(first) % page) % page;
+    ::madvise(first + before, (bytes - before) / page * page, MADV_HUGEPAGE);
 #endif
 }
 

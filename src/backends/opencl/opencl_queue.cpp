@@ -27,8 +27,8 @@ std::string size_text(ir::Dim3 size) { return cat(size[0], " x ", size[1], " x "
 
 /// A launch that waits for its turn, with what it needs of its caller.
 struct OpenClQueue::OwnedLaunch {
-    OwnedLaunch(const Kernel& wanted, const backend::Launch& given, backend::ReportBuffer* reports_)
-        : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(reports_) {
+    OwnedLaunch(const Kernel& wanted, const backend::Launch& given, backend::ReportBuffer* buffer)
+        : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
         const ir::Function& fn = given.program->function();
         values.resize(args.size());
         for (std::size_t i = 0; i < args.size(); ++i) {
