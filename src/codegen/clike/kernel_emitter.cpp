@@ -213,7 +213,7 @@ std::string KernelEmitter::prologue(std::string_view body) {
         if (!words_of(named).contains(name)) continue;
         const std::string statement =
             cat("    const ", d_.type(ScalarType::U32), ' ', name, " = ", text, ";\n");
-        declared = statement + declared;
+        declared = cat(statement, declared);
         named += cat(' ', text);
     }
     return cat(arrays, declared, edge, pointers);
