@@ -225,8 +225,9 @@ TEST(OpenClSource, ArgumentsThatNobodyReadsAreNotPassed) {
 
 TEST(OpenClSource, AnyNameBecomesAValidOne) {
     std::vector<opencl::Source> sources;
-    for (const char* name : {"float", "1st", "data memory", "sqrt", "global_id_x", "reports", "__x", "", "v0",
-                             "kernel", "M_PI", "data_memory", "as_float", "i32", "\\n"}) {
+    for (const char* name :
+         {"float", "1st", "data memory", "sqrt", "global_id_x", "reports", "__x", "", "v0", "kernel", "M_PI",
+          "data_memory", "as_float", "i32", "\\n", "v0_x", "k0_next", "div_i32"}) {
         ir::Function fn = ir::scale_function();
         fn.name = name;
         fn.params[0].name = name;
@@ -264,10 +265,24 @@ TEST(OpenClSource, WhatIsMissingIsNamedWithItsPlace) {
     EXPECT_THAT(f64, HasSubstr("poor:0"));
     EXPECT_THAT(f64, HasSubstr("f64"));
     EXPECT_THAT(f64, HasSubstr("opencl_text_test.cpp:"));
-    const std::string atomic = refusal(
-        text_traced([](Buff<std::int64_t> sum) { sum.atomic(0).add(std::int64_t{1}); }), poor_opencl());
+    const ir::Function asks = text_traced([](Buff<std::int64_t> sum, Buff<std::int64_t> old) {
+        old[global_id().x] = sum.atomic(0).add(std::int64_t{1});
+    });
+    const std::string atomic = refusal(asks, poor_opencl());
     EXPECT_THAT(atomic, HasSubstr("64-bit atomics"));
     EXPECT_THAT(atomic, HasSubstr("opencl_text_test.cpp:"));
+}
+
+TEST(OpenClSource, SumsOf64BitsNeedNo64BitAtomics) {
+    const ir::Function adds = text_traced([](Buff<std::int64_t> sum, Buff<std::uint64_t> bits) {
+        sum.atomic(0).add(std::int64_t{-1});
+        sum.atomic(1).sub(std::int64_t{1});
+        bits.atomic(0).bit_xor(std::uint64_t{7});
+    });
+    const opencl::Source source = opencl::compile(adds, line_of_64, poor_opencl());
+    EXPECT_TRUE(has(source, "atomic_add_words_global(")) << source.text;
+    if (!has_clang()) GTEST_SKIP() << "built without clang";
+    EXPECT_EQ(objections({source}, poor_opencl()), "");
 }
 
 TEST(OpenClSource, OptionsAskForExactDivisionWhereItIsToBeHad) {

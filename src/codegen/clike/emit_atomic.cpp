@@ -1,5 +1,5 @@
-// Atomics: one call where the dialect has it, a loop of compare and exchange for other floats. Relaxed order,
-// as docs/ir.md section 8 says.
+// Atomics: one call where the dialect has it, a loop of compare and exchange for other floats, two 32-bit
+// atomics for those 64-bit ones that two can stand for. Relaxed order, as docs/ir.md section 8 says.
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
 
@@ -37,6 +37,29 @@ std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
     return name;
 }
 
+// Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there
+// before: a carry is known from the lower word's old value.
+std::string KernelEmitter::split_atomic(Op op, Space space) {
+    std::string name = cat(ir::mnemonic(op), space == Space::Global ? "_words_global" : "_words_shared");
+    const std::string_view word = d_.type(ScalarType::U32);
+    const std::string_view wide = d_.type(ScalarType::U64);
+    const bool sum = op == Op::AtomicAdd || op == Op::AtomicSub;
+    const auto call = [&](std::string_view at, std::string_view x) {
+        return d_.atomic(sum ? Op::AtomicAdd : op, ScalarType::U32, at, x, {});
+    };
+    std::string body = op == Op::AtomicSub ? "x = 0 - x;\n" : "";
+    body += cat("const ", word, " low = (", word, ")x;\nconst ", word, " high = (", word, ")(x >> 32);\n");
+    if (sum) {
+        body += cat("const ", word, " old = ", call("at", "low"), ";\n",
+                    call("at + 1", "high + (old + low < old ? 1u : 0u)"), ';');
+    } else {
+        body += cat(call("at", "low"), ";\n", call("at + 1", "high"), ';');
+    }
+    helpers_.define(name, cat("void ", name, "(volatile ", d_.space(space), word, "* at, ", wide, " x)"),
+                    body);
+    return name;
+}
+
 void KernelEmitter::emit_atomic(NodeId id) {
     const Op op = fn_[id].op;
     const NodeId root = fn_.arg(id, 0);
@@ -44,7 +67,10 @@ void KernelEmitter::emit_atomic(NodeId id) {
     const Space space = fn_[root].op == Op::Shared ? Space::Shared : Space::Global;
     if (s == ScalarType::F64 && !features_.f64)
         site_.refuse("64-bit floats (f64)", "use float, or run the kernel on a device that has f64");
-    if (size_of(s) == 8 && !features_.i64_atomics)
+    const bool splits = size_of(s) == 8 && !features_.i64_atomics;
+    const bool two_words = op == Op::AtomicAdd || op == Op::AtomicSub || op == Op::AtomicAnd ||
+                           op == Op::AtomicOr || op == Op::AtomicXor;
+    if (splits && (is_float(s) || !two_words || uses_[id] != 0))
         site_.refuse("64-bit atomics",
                      "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics");
     const Place place = place_of(id);
@@ -54,6 +80,12 @@ void KernelEmitter::emit_atomic(NodeId id) {
     locate(id);
     const std::vector<Expr> dims = indices(place, false);
     const Expr target = element(place, dims, 0, s_.memory_type(s));
+    if (splits) {
+        const Expr x = s_.to_bits(s, use(fn_.arg(id, 1)));
+        line(cat(split_atomic(op, space), "((volatile ", d_.space(space), d_.type(ScalarType::U32), "*)&",
+                 target.text, ", ", x.text, ");"));
+        return;
+    }
     const bool native = !is_float(s) || d_.has_float_atomic(op, s);
     const ScalarType t = native ? s : ScalarCode::unsigned_of(s);
     const std::string pointer = cat("(volatile ", d_.space(space), d_.type(t), "*)&", target.text);

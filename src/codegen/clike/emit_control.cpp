@@ -163,7 +163,7 @@ void KernelEmitter::emit_print(NodeId id) {
                 words[all[k].offset / 4 + 1] = cast(word, binary(leaf, ">>", expr("32")));
                 continue;
             }
-            if (size < 4) leaf = cast(word, cast(d_.type(ScalarCode::unsigned_of(all[k].scalar)), leaf));
+            if (size < 4) leaf = cast(word, leaf);
             const std::size_t shift = all[k].offset % 4 * 8;
             if (shift != 0) leaf = binary(leaf, "<<", expr(cat(shift)));
             low = low.text.empty() ? leaf : binary(low, "|", leaf);

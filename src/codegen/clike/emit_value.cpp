@@ -164,8 +164,8 @@ void KernelEmitter::emit_bitcast(NodeId id) {
             Expr joined;
             for (std::size_t j = 0; j < parts; ++j) {
                 const Expr part = use(operand, k * parts + j);
-                const Expr narrow = cast(d_.type(ScalarCode::unsigned_of(from)), s_.to_bits(from, part));
-                Expr wide = cast(d_.type(to_size == 8 ? ScalarType::U64 : ScalarType::U32), narrow);
+                Expr wide =
+                    cast(d_.type(to_size == 8 ? ScalarType::U64 : ScalarType::U32), s_.to_bits(from, part));
                 if (j > 0) wide = binary(wide, "<<", expr(cat(8 * from_size * j)));
                 Expr sum = j == 0 ? std::move(wide) : binary(joined, "|", wide);
                 add_reads(sum, joined);

@@ -153,7 +153,7 @@ std::string Helpers::exact_quotient(bool f64) {
     define(name, "float div_f32(float a, float b)",
            f64 ? "return (float)((double)a / (double)b);"
                : "const float q = a / b;\n"
-                 "const float x = fabs(a), y = fabs(b), z = fabs(q);\n"
+                 "const float x = fabs(a), y = fabs(b);\n"
                  "if (x < 0x1p-80f || x > 0x1p+80f || y < 0x1p-40f || y > 0x1p+40f) return q;\n"
                  "return q + fma(-q, b, a) / b;");
     return name;

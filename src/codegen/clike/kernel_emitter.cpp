@@ -157,7 +157,7 @@ std::vector<std::pair<std::string, std::string>> KernelEmitter::ids() const {
         list.emplace_back("subgroup_id", d_.subgroup_id());
         list.emplace_back("subgroup_lane", d_.subgroup_lane());
     }
-    for (unsigned d = 0; d < 3; ++d)
+    for (unsigned d = 3; d-- > 0;)
         list.emplace_back(cat("group_count_", axes[d]),
                           local[d] == 1 ? cat("global_size_", axes[d])
                                         : cat("(global_size_", axes[d], " - 1u) / ", local[d], "u + 1u"));
@@ -169,10 +169,10 @@ std::vector<std::pair<std::string, std::string>> KernelEmitter::ids() const {
                                     " * ", local[d], "u + local_id_", axes[d]);
     }
     list.emplace_back("local_index", index.empty() ? "0u" : index);
-    for (unsigned d = 0; d < 3; ++d)
+    for (unsigned d = 3; d-- > 0;)
         list.emplace_back(cat("local_id_", axes[d]), local[d] == 1 ? "0u" : d_.local_id(d));
-    for (unsigned d = 0; d < 3; ++d) list.emplace_back(cat("group_id_", axes[d]), d_.group_id(d));
-    for (unsigned d = 0; d < 3; ++d) list.emplace_back(cat("global_id_", axes[d]), d_.global_id(d, local[d]));
+    for (unsigned d = 3; d-- > 0;) list.emplace_back(cat("group_id_", axes[d]), d_.group_id(d));
+    for (unsigned d = 3; d-- > 0;) list.emplace_back(cat("global_id_", axes[d]), d_.global_id(d, local[d]));
     return list;
 }
 
@@ -213,7 +213,7 @@ std::string KernelEmitter::prologue(std::string_view body) {
         if (!words_of(named).contains(name)) continue;
         const std::string statement =
             cat("    const ", d_.type(ScalarType::U32), ' ', name, " = ", text, ";\n");
-        declared = statement + declared;
+        declared = cat(statement, declared);
         named += cat(' ', text);
     }
     return cat(arrays, declared, edge, pointers);
@@ -339,6 +339,9 @@ void KernelEmitter::locate(NodeId id) {
     if (loc == shown_ || loc.line == 0) return;
     shown_ = loc;
     std::string where = fn_.where(loc);
+    // The file's name is enough for a reader, and the same wherever the sources lie.
+    if (const std::size_t folder = where.find_last_of("/\\"); folder != std::string::npos)
+        where.erase(0, folder + 1);
     for (char& c : where) {
         if (c == '\n' || c == '\r' || c == '\\') c = ' ';  // none may end or continue the comment
     }

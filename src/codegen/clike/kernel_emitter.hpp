@@ -136,6 +136,7 @@ private:
 
     // emit_atomic.cpp
     void emit_atomic(ir::NodeId id);
+    std::string split_atomic(ir::Op op, Space space);
     std::string exchange_loop(ir::Op op, ScalarType s, Space space);
 
     // emit_subgroup.cpp

@@ -39,12 +39,23 @@ constexpr std::string_view reserved[] = {
     "local_id_x",  "local_id_y",    "local_id_z",   "group_id_x",  "group_id_y",   "group_id_z",
     "local_index", "subgroup_id",   "subgroup_lane"};
 
+// What the emitter's own names begin with, before a number.
+constexpr std::string_view counted[] = {"v", "x", "k", "t", "parts", "shared", "report", "trips"};
+
 // Families of functions and macros.
-constexpr std::string_view prefixes[] = {"__",     "as_",   "atom_",  "atomic",       "convert_",
-                                         "get_",   "cl_",   "CL",     "sub_group_",   "load_",
-                                         "store_", "vload", "vstore", "global_size_", "group_count_"};
+constexpr std::string_view prefixes[] = {
+    "__",         "as_",   "atom_",  "atomic", "convert_", "get_",    "cl_",          "CL",
+    "sub_group_", "load_", "store_", "vload",  "vstore",   "ballot_", "global_size_", "group_count_"};
+
+bool is_counted(std::string_view name) {
+    return std::any_of(std::begin(counted), std::end(counted), [&](std::string_view prefix) {
+        return name.starts_with(prefix) && name.size() > prefix.size() && name[prefix.size()] >= '0' &&
+               name[prefix.size()] <= '9';
+    });
+}
 
 bool may_clash(std::string_view name) {
+    if (is_counted(name)) return true;
     if (std::find(std::begin(reserved), std::end(reserved), name) != std::end(reserved)) return true;
     for (const std::string_view prefix : prefixes) {
         if (name.starts_with(prefix)) return true;
@@ -54,9 +65,9 @@ bool may_clash(std::string_view name) {
     if (!lower && name.size() > 1) return true;
     const std::size_t bar = name.rfind('_');
     if (bar == std::string_view::npos) return false;
-    constexpr std::array<std::string_view, 18> ends = {
-        "i8",  "u8",   "i16",   "u16",    "i32", "u32",    "i64",    "u64",      "f32",
-        "f64", "half", "float", "kernel", "t",   "memory", "offset", "elements", "bytes"};
+    constexpr std::array<std::string_view, 19> ends = {
+        "i8",   "u8",    "i16",    "u16", "i32",    "u32",    "i64",      "u64",   "f32",   "f64",
+        "half", "float", "kernel", "t",   "memory", "offset", "elements", "bytes", "double"};
     return std::find(ends.begin(), ends.end(), name.substr(bar + 1)) != ends.end();
 }
 
@@ -78,7 +89,7 @@ std::string Names::unique(std::string_view wanted) {
     std::string name = valid_name(wanted);
     // Names that begin with an underscore and a capital, or two underscores, are the compiler's.
     if (name[0] == '_') name = cat('a', name);
-    if (may_clash(name)) name += "_a";
+    if (may_clash(name)) name = cat("a_", name, "_a");
     if (taken_.insert(name).second) return name;
     for (unsigned k = 2;; ++k) {
         std::string other = cat(name, '_', k);

@@ -158,10 +158,7 @@ Expr ScalarCode::shift(Op op, ScalarType s, const Expr& x, const Expr& y) const 
     const unsigned width = bits_of(s);
     const Expr amount = y.bits ? expr(cat(*y.bits % width))
                                : expr(cat(at_least(y, Level::Unary), " & ", width - 1), Level::And);
-    if (op == Op::Shr) {
-        const Expr moved = binary(x, ">>", amount);
-        return moved;
-    }
+    if (op == Op::Shr) return binary(x, ">>", amount);
     if (size_of(s) < 4) return cast(d_.type(s), binary(cast(d_.type(ScalarType::U32), x), "<<", amount));
     return from_unsigned(s, binary(without_sign(s, x), "<<", amount));
 }
