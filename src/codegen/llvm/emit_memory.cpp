@@ -1,5 +1,6 @@
 // Buffers and shared memory. An access whose address is an arithmetic progression over the lanes becomes
 // vector loads, stores and shuffles; only addresses without any pattern are gathered and scattered.
+#include "codegen/llvm/interleave.hpp"
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <algorithm>
@@ -173,29 +174,7 @@ Leaves KernelEmitter::load_interleaved(Val at, ScalarType type, unsigned count) 
         parts[j] = c.masked_load(t, c.gep(at, std::int64_t{j} * c.W * size), size, part_mask, nullptr);
     }
     Leaves leaves;
-    for (unsigned k = 0; k < count; ++k) {
-        // Lane l of leaf k is element l * count + k. Blend pairwise: each step takes lanes from one more
-        // vector.
-        Val v = nullptr;
-        for (unsigned j = 0; j < count; ++j) {
-            std::array<int, 64> pick{};
-            bool used = false;
-            for (unsigned l = 0; l < c.W; ++l) {
-                const unsigned e = l * count + k;
-                const bool here = e / c.W == j;
-                used = used || here;
-                if (v == nullptr) {
-                    pick[l] = here ? static_cast<int>(e % c.W) : -1;
-                } else {
-                    pick[l] = here ? static_cast<int>(c.W + e % c.W) : e / c.W < j ? static_cast<int>(l) : -1;
-                }
-            }
-            if (!used) continue;
-            const std::span<const int> lanes_picked(pick.data(), c.W);
-            v = v == nullptr ? c.shuffle(parts[j], lanes_picked) : c.shuffle(v, parts[j], lanes_picked);
-        }
-        leaves.push_back(to_value(v, type));
-    }
+    for (const Val v : deinterleave(c, parts)) leaves.push_back(to_value(v, type));
     return leaves;
 }
 
@@ -205,28 +184,8 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
     std::vector<Val> in(count);
     for (unsigned k = 0; k < count; ++k) in[k] = to_memory(lanes(value[k]), type);
     const Val m = mask();
+    const std::vector<Val> items = interleave(c, in);
     for (unsigned j = 0; j < count; ++j) {
-        // Element e of vector j is lane (j * W + e) / count of leaf (j * W + e) % count.
-        Val v = nullptr;
-        for (unsigned k = 0; k < count; ++k) {
-            std::array<int, 64> pick{};
-            bool used = false;
-            for (unsigned e = 0; e < c.W; ++e) {
-                const unsigned g = j * c.W + e;
-                const bool here = g % count == k;
-                used = used || here;
-                if (v == nullptr) {
-                    pick[e] = here ? static_cast<int>(g / count) : -1;
-                } else {
-                    pick[e] = here            ? static_cast<int>(c.W + g / count)
-                              : g % count < k ? static_cast<int>(e)
-                                              : -1;
-                }
-            }
-            if (!used) continue;
-            const std::span<const int> lanes_picked(pick.data(), c.W);
-            v = v == nullptr ? c.shuffle(in[k], lanes_picked) : c.shuffle(v, in[k], lanes_picked);
-        }
         Val part_mask = nullptr;
         if (m != nullptr) {
             std::array<int, 64> from{};
@@ -235,7 +194,7 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
         }
         // Every part is as aligned as the whole when a part is a multiple of that.
         const unsigned align = stream_align != 0 && c.W * size % stream_align == 0 ? stream_align : 0;
-        store_vector(v, c.gep(at, std::int64_t{j} * c.W * size), type, part_mask, align);
+        store_vector(items[j], c.gep(at, std::int64_t{j} * c.W * size), type, part_mask, align);
     }
 }
 
