@@ -230,7 +230,7 @@ TEST_F(OpenClProcess, TheDebugLogSaysWhyThereIsNone) {
 }
 
 TEST_F(OpenClProcess, TheSourceIsShownWhereItIsAskedFor) {
-    if (!has("opencl")) GTEST_SKIP() << "this machine has no OpenCL device";
+    // Settings are read once, so nothing may look for devices before they are set.
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_DUMP", "opencl", 1);
@@ -238,7 +238,7 @@ TEST_F(OpenClProcess, TheSourceIsShownWhereItIsAskedFor) {
             compute();
         },
         ::testing::ExitedWithCode(0),
-        "OpenCL C of scale, local size 256x1x1(.|\n)*__kernel(.|\n)*computed 18");
+        "OpenCL C of scale, local size 256x1x1(.|\n)*__kernel(.|\n)*computed 18|there is no such device");
 }
 
 }  // namespace
