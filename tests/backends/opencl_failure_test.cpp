@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -47,10 +48,14 @@ cl_int CL_API_CALL fake_event_info(cl_event event, cl_event_info what, std::size
     }
     return result;
 }
-/// Calls nobody: as a driver whose device has stopped.
-cl_int CL_API_CALL fake_callback(cl_event /*event*/, cl_int /*status*/,
-                                 void(CL_CALLBACK* /*function*/)(cl_event, cl_int, void*), void* /*data*/) {
-    return CL_SUCCESS;  // and the caller's record of it leaks, as it would there
+using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
+std::mutex callbacks_mutex;
+std::vector<std::pair<Callback, void*>> callbacks;
+/// Calls nobody, as a driver whose device has stopped; the test does when it ends.
+cl_int CL_API_CALL keep_callback(cl_event /*event*/, cl_int /*status*/, Callback function, void* data) {
+    const std::scoped_lock lock(callbacks_mutex);
+    callbacks.emplace_back(function, data);
+    return CL_SUCCESS;
 }
 
 class OpenClFailureTest : public OpenClTest {
@@ -73,6 +78,8 @@ protected:
     void TearDown() override {
         frozen = false;
         event_status = CL_COMPLETE;
+        for (const auto& [function, data] : callbacks) function(nullptr, CL_COMPLETE, data);
+        callbacks.clear();
     }
     Point launch(std::uint32_t count = 1000) {
         return launch_multiply_add(*queue, *program, *memory, 2, count);
@@ -131,7 +138,7 @@ TEST_F(OpenClFailureTest, AFailedCommandIsTheErrorOfThoseWhoWaitForIt) {
 }
 
 TEST_F(OpenClFailureTest, WaitingThreadsWakeWhenTheDeviceIsLost) {
-    device->logical().cl.SetEventCallback = fake_callback;
+    device->logical().cl.SetEventCallback = keep_callback;
     frozen = true;
     const Point point = launch();
     std::atomic<int> woken{0};

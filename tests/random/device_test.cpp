@@ -1,5 +1,5 @@
-// Random programs on Vulkan and OpenCL devices against the interpreter. What a device lacks is refused, and then no
-// difference; a device that flushes subnormals is given programs without floats.
+// Random programs on Vulkan and OpenCL devices against the interpreter. What a device lacks is refused, and
+// then no difference; a device that flushes subnormals is given programs without floats.
 #include "backends/opencl/opencl_driver.hpp"
 #include "backends/vulkan/vulkan_driver.hpp"
 #include "core/text.hpp"

@@ -132,7 +132,7 @@ TEST_F(OpenClContext, AWrongNameListsTheOpenClDevices) {
 }
 
 // A fresh process for each: drivers are looked for once.
-class WithoutOpenCl : public ::testing::Test {
+class OpenClProcess : public ::testing::Test {
 protected:
     void SetUp() override {
         GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -166,7 +166,7 @@ protected:
     std::filesystem::path folder_;
 };
 
-TEST_F(WithoutOpenCl, ALoaderThatCannotBeOpenedIsNoError) {
+TEST_F(OpenClProcess, ALoaderThatCannotBeOpenedIsNoError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -175,7 +175,7 @@ TEST_F(WithoutOpenCl, ALoaderThatCannotBeOpenedIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutOpenCl, ALibraryThatIsNoLoaderIsNoError) {
+TEST_F(OpenClProcess, ALibraryThatIsNoLoaderIsNoError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "libm.so.6", 1);
@@ -184,7 +184,7 @@ TEST_F(WithoutOpenCl, ALibraryThatIsNoLoaderIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutOpenCl, AMachineWithoutPlatformsIsNoError) {
+TEST_F(OpenClProcess, AMachineWithoutPlatformsIsNoError) {
     EXPECT_EXIT(
         {
             set_vendors("empty");
@@ -193,7 +193,7 @@ TEST_F(WithoutOpenCl, AMachineWithoutPlatformsIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutOpenCl, BrokenVendorFilesAreNoError) {
+TEST_F(OpenClProcess, BrokenVendorFilesAreNoError) {
     EXPECT_EXIT(
         {
             set_vendors("broken");
@@ -202,7 +202,7 @@ TEST_F(WithoutOpenCl, BrokenVendorFilesAreNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutOpenCl, AskingForADeviceNamesWhatThereIs) {
+TEST_F(OpenClProcess, AskingForADeviceNamesWhatThereIs) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -212,7 +212,7 @@ TEST_F(WithoutOpenCl, AskingForADeviceNamesWhatThereIs) {
         ::testing::ExitedWithCode(0), "refused: there is no such device; 'opencl:0'; use one of: .*cpu:0");
 }
 
-TEST_F(WithoutOpenCl, TheDebugLogSaysWhyThereIsNone) {
+TEST_F(OpenClProcess, TheDebugLogSaysWhyThereIsNone) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -227,6 +227,18 @@ TEST_F(WithoutOpenCl, TheDebugLogSaysWhyThereIsNone) {
             compute();
         },
         ::testing::ExitedWithCode(0), "opencl: no platform");
+}
+
+TEST_F(OpenClProcess, TheSourceIsShownWhereItIsAskedFor) {
+    // Settings are read once, so nothing may look for devices before they are set.
+    EXPECT_EXIT(
+        {
+            ::setenv("VOLLEY_DUMP", "opencl", 1);
+            ::setenv("VOLLEY_DEVICES", "opencl:0", 1);
+            compute();
+        },
+        ::testing::ExitedWithCode(0),
+        "OpenCL C of scale, local size 256x1x1(.|\n)*__kernel(.|\n)*computed 18|there is no such device");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace volley::backends::cpu {
 
 CpuDevice::CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
-                     std::shared_ptr<MemoryBudget> budget)
+                     std::shared_ptr<backend::MemoryBudget> budget)
     : info_(std::move(info)),
       target_(std::move(target)),
       pool_(std::move(pool)),

@@ -13,7 +13,7 @@ namespace volley::backends::cpu {
 class CpuDevice final : public backend::Device {
 public:
     CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
-              std::shared_ptr<MemoryBudget> budget);
+              std::shared_ptr<backend::MemoryBudget> budget);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
@@ -25,7 +25,7 @@ private:
     DeviceInfo info_;
     codegen::llvm::Target target_;
     std::shared_ptr<CpuPool> pool_;
-    std::shared_ptr<MemoryBudget> budget_;
+    std::shared_ptr<backend::MemoryBudget> budget_;
 };
 
 }  // namespace volley::backends::cpu

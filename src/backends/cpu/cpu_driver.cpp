@@ -106,7 +106,8 @@ public:
         std::uint64_t limit = options.memory_limit;
         if (limit == 0) limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
         const bool by_user = limit != 0 && limit < info.memory_bytes;
-        auto budget = std::make_shared<MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);
+        auto budget =
+            std::make_shared<backend::MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);
         return std::make_unique<CpuDevice>(std::move(info), wanted, pool(count), std::move(budget));
     }
 

@@ -1,9 +1,6 @@
 // Small blocks come from the heap, large ones from the system, aligned to huge pages.
 #include "backends/cpu/cpu_memory.hpp"
 
-#include "core/fail.hpp"
-#include "core/text.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,25 +16,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-[[noreturn]] void refuse(std::uint64_t bytes, const MemoryBudget& budget, std::string_view why,
-                         std::string_view advice) {
-    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
-         cat("device ", budget.device(), ", ", budget.live(), " bytes in use"), advice);
-}
-
 }  // namespace
-
-void MemoryBudget::take(std::uint64_t bytes) {
-    std::uint64_t live = live_.load(std::memory_order_relaxed);
-    do {
-        if (bytes > limit_ || live > limit_ - bytes) {
-            refuse(bytes, *this, cat("the limit is ", limit_, " bytes"),
-                   by_user_
-                       ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
-                       : "free buffers or use smaller ones: this is all the memory that the machine has");
-        }
-    } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
-}
 
 std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
     if (bytes < huge_page) {
@@ -60,13 +39,13 @@ std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
     return aligned;
 }
 
-CpuMemory::CpuMemory(std::size_t bytes, std::shared_ptr<MemoryBudget> budget)
+CpuMemory::CpuMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget)
     : Memory(bytes, nullptr), budget_(std::move(budget)) {
     budget_->take(bytes);
     host_ = map(bytes, mapping_);
     if (host_ == nullptr) {
         budget_->give_back(bytes);
-        refuse(bytes, *budget_, "the system has no more", "free buffers or use smaller ones");
+        budget_->refuse(bytes, "the system has no more", "free buffers or use smaller ones");
     }
 }
 

@@ -3,35 +3,16 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
+#include "backends/api/memory_budget.hpp"
 
-#include <atomic>
+#include <cstddef>
 #include <memory>
-#include <string>
 
 namespace volley::backends::cpu {
 
-/// What a device may have live at once, and has.
-class MemoryBudget {
-public:
-    MemoryBudget(std::string device, std::uint64_t limit, bool by_user)
-        : device_(std::move(device)), limit_(limit), by_user_(by_user) {}
-
-    /// Throws MemoryError (OutOfMemory) that names the sizes and the device.
-    void take(std::uint64_t bytes);
-    void give_back(std::uint64_t bytes) noexcept { live_.fetch_sub(bytes, std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
-    [[nodiscard]] const std::string& device() const noexcept { return device_; }
-
-private:
-    std::string device_;
-    std::uint64_t limit_;
-    bool by_user_;
-    std::atomic<std::uint64_t> live_{0};
-};
-
 class CpuMemory final : public backend::Memory {
 public:
-    CpuMemory(std::size_t bytes, std::shared_ptr<MemoryBudget> budget);
+    CpuMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget);
     ~CpuMemory() override;
 
 private:
@@ -41,7 +22,7 @@ private:
     };
     static std::byte* map(std::size_t bytes, Mapping& mapping);
 
-    std::shared_ptr<MemoryBudget> budget_;
+    std::shared_ptr<backend::MemoryBudget> budget_;
     Mapping mapping_;  // empty for small blocks
 };
 

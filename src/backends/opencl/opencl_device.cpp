@@ -33,6 +33,7 @@ std::uint32_t divisor(std::uint32_t size, std::uint32_t most) {
 OpenClDevice::OpenClDevice(const Api& api, const PhysicalDevice& physical, const OpenClOptions& options)
     : device_(std::make_shared<LogicalDevice>(api, physical)), info_(physical.info), options_(options) {
     heap_ = std::make_shared<Heap>(device_, HeapUse::Device, with_limit(options_, info_));
+    reports_ = std::make_shared<Heap>(device_, HeapUse::Device, HeapOptions{.share = options_.heap.share});
     host_ = std::make_shared<Heap>(device_, HeapUse::Host, HeapOptions{});
     info_.host_memory = heap_->shared();
     builder_ =
@@ -55,7 +56,7 @@ std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
 
 std::unique_ptr<backend::Queue> OpenClDevice::make_queue() {
     device_->check_lost();
-    return std::make_unique<OpenClQueue>(device_, heap_, host_, options_.queue);
+    return std::make_unique<OpenClQueue>(device_, reports_, host_, options_.queue);
 }
 
 ir::Dim3 OpenClDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {

@@ -44,6 +44,7 @@ private:
     DeviceInfo info_;
     OpenClOptions options_;
     std::shared_ptr<Heap> heap_;
+    std::shared_ptr<Heap> reports_;  // as heap_, but nobody's limit counts them
     std::shared_ptr<Heap> host_;
     std::shared_ptr<const Builder> builder_;
 };

@@ -1,7 +1,6 @@
 // Making and freeing buffers, within the limits.
 #include "backends/opencl/opencl_memory.hpp"
 
-#include "core/fail.hpp"
 #include "core/text.hpp"
 
 #include <sys/mman.h>
@@ -35,35 +34,13 @@ bool is_shortage(cl_int result) {
 }  // namespace
 
 Heap::Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options)
-    : device_(std::move(device)), use_(use), options_(options) {
-    shared_ = options_.share && use_ == HeapUse::Device && device_->physical().fine_grained;
+    : device_(std::move(device)), use_(use), budget_(device_->name(), options.limit, options.limit_by_user) {
+    shared_ = options.share && use_ == HeapUse::Device && device_->physical().fine_grained;
     if (use_ == HeapUse::Host) queue_ = device_->make_queue();
 }
 
 Heap::~Heap() {
     if (queue_ != nullptr) device_->cl.ReleaseCommandQueue(queue_);
-}
-
-void Heap::refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const {
-    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
-         cat("device ", device_->name(), ", ", live_, " bytes in use"), advice);
-}
-
-void Heap::reserve(std::uint64_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    const std::uint64_t limit = options_.limit;
-    if (limit != 0 && (bytes > limit || live_ > limit - bytes)) {
-        refuse(bytes, cat("the limit is ", limit, " bytes"),
-               options_.limit_by_user
-                   ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
-                   : "free buffers or use smaller ones: this is all the memory that the device has");
-    }
-    const std::uint64_t most = device_->physical().max_allocation;
-    if (bytes > most) {
-        refuse(bytes, cat("the device allows at most ", most, " bytes for one buffer"),
-               "use several smaller buffers");
-    }
-    live_ += bytes;
 }
 
 Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
@@ -94,14 +71,18 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
 
 Heap::Block Heap::take(std::uint64_t wanted) {
     device_->check_lost();
-    reserve(wanted);
+    const std::uint64_t most = device_->physical().max_allocation;
+    if (wanted > most) {
+        budget_.refuse(wanted, cat("the device allows at most ", most, " bytes for one buffer"),
+                       "use several smaller buffers");
+    }
+    budget_.take(wanted);
     cl_int result = CL_SUCCESS;
     const Block block = make(std::max<std::uint64_t>(wanted, 1), result);
     if (result == CL_SUCCESS) return block;
-    const std::scoped_lock lock(mutex_);
-    live_ -= wanted;
+    budget_.give_back(wanted);
     if (is_shortage(result))
-        refuse(wanted, "the device has no more memory", "free buffers or use smaller ones");
+        budget_.refuse(wanted, "the device has no more memory", "free buffers or use smaller ones");
     device_->fail_call(result, "clCreateBuffer");
 }
 
@@ -117,13 +98,7 @@ void Heap::destroy(Block block) noexcept {
 
 void Heap::give_back(Block block, std::uint64_t bytes) noexcept {
     destroy(block);
-    const std::scoped_lock lock(mutex_);
-    live_ -= bytes;
-}
-
-std::uint64_t Heap::live() const {
-    const std::scoped_lock lock(mutex_);
-    return live_;
+    budget_.give_back(bytes);
 }
 
 OpenClMemory::OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)

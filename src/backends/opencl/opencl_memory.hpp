@@ -7,13 +7,13 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
+#include "backends/api/memory_budget.hpp"
 #include "backends/opencl/opencl_logical.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 namespace volley::backends::opencl {
 
@@ -43,22 +43,17 @@ public:
     [[nodiscard]] LogicalDevice& device() const noexcept { return *device_; }
     /// Whether blocks are shared virtual memory.
     [[nodiscard]] bool shared() const noexcept { return shared_; }
-    [[nodiscard]] std::uint64_t live() const;
+    [[nodiscard]] std::uint64_t live() const noexcept { return budget_.live(); }
 
 private:
     [[nodiscard]] Block make(std::uint64_t bytes, cl_int& result);
     void destroy(Block block) noexcept;
-    [[noreturn]] void refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const;
-    void reserve(std::uint64_t bytes);
 
     std::shared_ptr<LogicalDevice> device_;
     HeapUse use_;
-    HeapOptions options_;
     bool shared_ = false;
     cl_command_queue queue_ = nullptr;  // of the host's heap: maps and unmaps
-
-    mutable std::mutex mutex_;
-    std::uint64_t live_ = 0;
+    backend::MemoryBudget budget_;
 };
 
 class OpenClMemory final : public backend::Memory {

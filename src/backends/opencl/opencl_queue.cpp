@@ -64,13 +64,13 @@ OpenClQueue::Driver::~Driver() {
     device->give_back_slot(slot);
 }
 
-OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& heap,
+OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& reports,
                          std::shared_ptr<Heap> host, const QueueOptions& options)
     : device_(std::move(device)),
       host_(std::move(host)),
       options_(options),
       queue_(device_),
-      reports_([heap](std::uint64_t bytes) {
+      reports_([heap = reports](std::uint64_t bytes) {
           auto memory = std::make_unique<OpenClMemory>(heap, bytes);
           std::byte* bytes_of_host = memory->host();
           return std::make_unique<backend::ReportBuffer>(std::move(memory), bytes_of_host);

@@ -25,8 +25,8 @@ struct QueueOptions {
 
 class OpenClQueue final : public backend::Queue {
 public:
-    /// `heap` gives memory for reports, `host` for staging.
-    OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& heap,
+    /// `reports` gives memory for what kernels print, `host` for staging.
+    OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& reports,
                 std::shared_ptr<Heap> host, const QueueOptions& options);
     /// Waits for its work. Errors that nobody waited for are lost.
     ~OpenClQueue() override;

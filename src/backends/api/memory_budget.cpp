@@ -1,0 +1,26 @@
+// Counting, and saying no.
+#include "backends/api/memory_budget.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+namespace volley::backend {
+
+void MemoryBudget::refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const {
+    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
+         cat("device ", device_, ", ", live(), " bytes in use"), advice);
+}
+
+void MemoryBudget::take(std::uint64_t bytes) {
+    std::uint64_t live = live_.load(std::memory_order_relaxed);
+    do {
+        if (limit_ != 0 && (bytes > limit_ || live > limit_ - bytes)) {
+            refuse(bytes, cat("the limit is ", limit_, " bytes"),
+                   by_user_
+                       ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+                       : "free buffers or use smaller ones: this is all the memory that the machine has");
+        }
+    } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+}
+
+}  // namespace volley::backend
