@@ -58,8 +58,8 @@ const std::vector<DeviceConfiguration>& device_configurations() {
         {"cpu_width_4", {.devices = {"cpu:0"}, .cpu_width = 4}},
         {"cpu_width_16", {.devices = {"cpu:0"}, .cpu_width = 16}},
         {"swiftshader", {.devices = {"vulkan:swiftshader"}}},
-        {"pocl", {.devices = {"opencl:0"}}, pocl_suites()},
 #endif
+        {"pocl", {.devices = {"opencl:0"}}, pocl_suites()},
     };
     return all;
 }
