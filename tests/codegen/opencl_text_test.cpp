@@ -92,6 +92,44 @@ TEST_P(OpenClText, EveryOperationOnEveryTypeCompiles) {
     EXPECT_EQ(batch.refused(), 0u);
 }
 
+TEST_P(OpenClText, SubgroupResultsAreTakenApartByComputedSteps) {
+    Batch batch(target());
+    batch.add(ir::parse(R"(kernel "parts" {
+  %data = buffer u32 "data"
+  %lane = subgroup_lane : u32
+  %value = load %data[%lane] : u32
+  %vote = eq %value, %lane : bool
+  %ballot = subgroup_ballot %vote : vec4<u32>
+  %word = extract %ballot[%lane] : u32
+  %pair = construct %word, %value : vec2<u32>
+  %sum = subgroup_add %pair : vec2<u32>
+  %part = extract %sum[%lane] : u32
+  %other = subgroup_shuffle %pair, %part : vec2<u32>
+  %mine = extract %other[%lane] : u32
+  store %data[%lane], %mine
+}
+)"),
+              full_64);
+    batch.check();
+}
+
+TEST_P(OpenClText, AVariableMayBeStoredToItself) {
+    Batch batch(target());
+    batch.add(ir::parse(R"(kernel "same" {
+  %data = buffer u32 "data"
+  %x = var u32
+  %lane = subgroup_lane : u32
+  %value = load %data[%lane] : u32
+  store %x, %value
+  %again = load %x : u32
+  store %x, %again
+  %last = load %x : u32
+  store %data[%lane], %last
+}
+)"));
+    batch.check();
+}
+
 TEST_P(OpenClText, EveryLayoutIsReadAndWritten) {
     Batch batch(target());
     for (const ScalarType s : all_scalars()) {

@@ -106,8 +106,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
         return;
     }
     Exprs list = {std::move(old)};
-    materialise(id, list);
-    values_[id] = std::move(list);
+    define_here(id, std::move(list));
 }
 
 }  // namespace volley::codegen::clike

@@ -332,6 +332,7 @@ void KernelEmitter::emit_store(NodeId id) {
         const Expr& variable = variables_[memory_[root]][part.first + k];
         const std::string declaration =
             declared_by_[root] == id ? cat(s_.type(scalars[k]), ' ') : std::string();
+        if (declaration.empty() && values[k].text == variable.text) continue;  // it keeps what it has
         line(cat(declaration, variable.text, " = ", values[k].text, ';'));
     }
 }

@@ -78,8 +78,7 @@ void KernelEmitter::emit_fold(NodeId id) {
         define(id, std::move(list));
         return;
     }
-    materialise(id, list);
-    values_[id] = std::move(list);
+    define_here(id, std::move(list));
 }
 
 Expr KernelEmitter::shuffled(ScalarType s, const Expr& x, const Expr& lane) {
@@ -108,8 +107,7 @@ void KernelEmitter::emit_lane(NodeId id) {
     lane = s_.apply(Op::Min, ScalarType::U32, lane, s_.number(features_.subgroup_size - 1));
     if (count > 1) lane = atom(ScalarType::U32, std::move(lane));
     for (std::size_t k = 0; k < count; ++k) list.push_back(shuffled(s, use(operand, k), lane));
-    materialise(id, list);
-    values_[id] = std::move(list);
+    define_here(id, std::move(list));
 }
 
 std::string KernelEmitter::ballot_word(unsigned word) {
@@ -154,8 +152,7 @@ void KernelEmitter::emit_vote(NodeId id) {
         define(id, std::move(list));
         return;
     }
-    materialise(id, list);
-    values_[id] = std::move(list);
+    define_here(id, std::move(list));
 }
 
 }  // namespace volley::codegen::clike

@@ -369,6 +369,12 @@ void KernelEmitter::define(NodeId id, Exprs leaves) {
     if (spilled_[id]) spill(id);
 }
 
+void KernelEmitter::define_here(NodeId id, Exprs leaves) {
+    materialise(id, leaves);
+    values_[id] = std::move(leaves);
+    if (spilled_[id]) spill(id);
+}
+
 void KernelEmitter::materialise(NodeId id, Exprs& leaves) {
     const DType type = fn_.type(id);
     const std::vector<ScalarType> scalars = ir::leaf_scalars(type);

@@ -51,6 +51,8 @@ private:
     void define(ir::NodeId id, Expr leaf) { define(id, Exprs{std::move(leaf)}); }
     /// Gives each leaf that is not fixed a name, by a statement.
     void materialise(ir::NodeId id, Exprs& leaves);
+    /// For what must happen in its place, used or not.
+    void define_here(ir::NodeId id, Exprs leaves);
     Expr atom(ScalarType s, Expr e);
     void before_write(ir::NodeId root);  // statements for pending text that reads what is written
     void before_all();
