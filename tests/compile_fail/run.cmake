@@ -1,8 +1,8 @@
-# Compiles SOURCE with COMPILER and compares the outcome with the source's first line.
+# Compiles SOURCE with COMPILER (and what FIRST has it include before) and compares the outcome with the source's first line.
 file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
 list(TRANSFORM INCLUDES PREPEND -I)
 set(locale ${CMAKE_COMMAND} -E env LC_ALL=C)
-execute_process(COMMAND ${locale} ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDES} ${SOURCE}
+execute_process(COMMAND ${locale} ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDES} ${FIRST} ${SOURCE}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(first MATCHES "^// expect to compile")

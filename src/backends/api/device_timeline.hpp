@@ -79,7 +79,6 @@ public:
 
 protected:
     explicit DeviceTimeline(ReportPool& reports);
-    ~DeviceTimeline() override = default;
 
     /// The last point that the device has reached, or any before it.
     [[nodiscard]] virtual Point ask() const noexcept = 0;
