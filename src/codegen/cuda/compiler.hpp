@@ -5,11 +5,10 @@
 // - One function, Source::entry, `extern "C" __global__`, for one block size. The caller covers the grid with
 //   whole blocks, in the grid's own three dimensions; threads beyond the grid's size return at once, unless
 //   the variant is `full`.
-// - Its arguments are what Source::parameters lists, in that order: pointers to memory, 32- and 64-bit
-// numbers,
-//   and values in the host's layout. A value of a scalar type is that scalar (bool a byte, f16 its 16 bits);
-//   one of a composite type is a struct of Parameter::size bytes, passed by value. cuLaunchKernel is given a
-//   pointer to each.
+// - Its arguments are what Source::parameters lists, in that order: pointers to memory, numbers of 32 and 64
+//   bits, and values in the host's layout. A value of a scalar type is that scalar (bool a byte, f16 its 16
+//   bits); one of a composite type is a struct of Parameter::size bytes, passed by value. cuLaunchKernel is
+//   given a pointer to each.
 // - Subgroups are warps: 32 consecutive threads of the block.
 //
 // Rounding: products are written __fmul_rn and __dmul_rn, which no compiler contracts, whatever its options;
