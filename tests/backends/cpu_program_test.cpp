@@ -32,7 +32,7 @@ ir::Function grouped_loop() {
 codegen::llvm::Target host() { return codegen::llvm::host_target(); }
 
 TEST(CpuProgram, CompilesAVariantOnceAndKeepsIt) {
-    const CpuProgram program(multiply_add(), host());
+    const CpuProgram program(multiply_add_kernel(), host());
     const auto& first = program.variant({{1, 1, 1}, true});
     EXPECT_EQ(&program.variant({{64, 1, 1}, true}), &first) << "a flat kernel serves every local size";
     EXPECT_NE(&program.variant({{1, 1, 1}, false}), &first);
@@ -40,7 +40,7 @@ TEST(CpuProgram, CompilesAVariantOnceAndKeepsIt) {
 }
 
 TEST(CpuProgram, SeveralThreadsGetTheSameVariant) {
-    const CpuProgram program(multiply_add(), host());
+    const CpuProgram program(multiply_add_kernel(), host());
     std::vector<const codegen::llvm::CompiledKernel*> seen(4);
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < seen.size(); ++t) {
@@ -51,7 +51,7 @@ TEST(CpuProgram, SeveralThreadsGetTheSameVariant) {
 }
 
 TEST(CpuProgram, EstimatesWhatAKernelCosts) {
-    const CostEstimate simple = estimate_cost(multiply_add(), 8);
+    const CostEstimate simple = estimate_cost(multiply_add_kernel(), 8);
     EXPECT_TRUE(simple.certain);
     EXPECT_GT(simple.ns, 0.01);
     EXPECT_LT(simple.ns, 10);
@@ -81,7 +81,7 @@ TEST(CpuProgram, LearnsTheCostOfLoopsOfUnknownLength) {
 TEST(CpuProgram, SmallAndLargeLaunchesComputeTheSame) {
     const auto device = open_cpu({.cpu_threads = 3});
     const auto queue = device->make_queue();
-    const auto program = device->compile(multiply_add());
+    const auto program = device->compile(multiply_add_kernel());
     for (const std::uint32_t count : {1u, 5u, 64u, 1000u, 500'000u, 2'000'001u}) {
         const auto memory = device->allocate(std::size_t{count} * 4);
         const int one = 1;
@@ -131,7 +131,7 @@ void expect_exact_cover(const CpuProgram& program, ir::Dim3 global, ir::Dim3 loc
 }
 
 TEST(CpuPieces, CoverEveryGridExactlyOnce) {
-    const CpuProgram flat(multiply_add(), host());
+    const CpuProgram flat(multiply_add_kernel(), host());
     const CpuProgram grouped(grouped_loop(), host());
     ASSERT_TRUE(flat.flat());
     ASSERT_FALSE(grouped.flat());
@@ -151,7 +151,7 @@ TEST(CpuPieces, CoverEveryGridExactlyOnce) {
 }
 
 TEST(CpuPieces, SmallGridsAreOnePieceAndLargeOnesMany) {
-    const CpuProgram program(multiply_add(), host());
+    const CpuProgram program(multiply_add_kernel(), host());
     EXPECT_EQ(cut(program, {1024, 1, 1}, {64, 1, 1}, 8).count, 1u);
     EXPECT_GE(cut(program, {1 << 24, 1, 1}, {64, 1, 1}, 8).count, 64u);
     EXPECT_GE(cut(program, {1 << 22, 2, 1}, {64, 1, 1}, 8).count, 64u) << "few long rows are cut too";

@@ -12,6 +12,7 @@ namespace volley::backends::cpu {
 namespace {
 
 using backend::Point;
+using testing::Gate;
 using namespace std::chrono_literals;
 
 class CpuQueueTest : public ::testing::Test {
@@ -20,20 +21,6 @@ protected:
     std::unique_ptr<backend::Queue> queue = device->make_queue();
 
     void wait() { queue->timeline().wait(queue->last()); }
-};
-
-/// Blocks until it is opened; also when the test ends early.
-class Gate {
-public:
-    ~Gate() { open(); }
-    void open() {
-        opened_ = true;
-        opened_.notify_all();
-    }
-    void pass() { opened_.wait(false); }
-
-private:
-    std::atomic<bool> opened_{false};
 };
 
 TEST_F(CpuQueueTest, GivesOutPointsInOrder) {
@@ -177,8 +164,8 @@ TEST_F(CpuQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
 }
 
 TEST_F(CpuQueueTest, AWaitingThreadDoesTheWorkWhenTheWorkersAreBusy) {
-    const auto other = device->make_queue();
     Gate gate;
+    const auto other = device->make_queue();
     other->call([&] { gate.pass(); });  // the only worker is stuck here
     std::this_thread::sleep_for(5ms);
     const std::size_t bytes = std::size_t{8} << 20;
@@ -187,6 +174,8 @@ TEST_F(CpuQueueTest, AWaitingThreadDoesTheWorkWhenTheWorkersAreBusy) {
     const Point point = queue->fill(*memory, 0, bytes, pattern);
     queue->timeline().wait(point);
     EXPECT_EQ(contents<std::byte>(*memory)[bytes - 1], std::byte{9});
+    gate.open();
+    other->timeline().wait(other->last());  // the callback is done with the gate
 }
 
 TEST_F(CpuQueueTest, TakesManyCommandsWithoutAWait) {

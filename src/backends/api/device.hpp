@@ -7,6 +7,7 @@
 #include "ir/foreign.hpp"
 
 #include <volley/device.hpp>
+#include <volley/native.hpp>
 
 #include <memory>
 #include <string_view>
@@ -29,6 +30,19 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised memory. Throws MemoryError (OutOfMemory) naming the size and the device.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+    /// Host memory that the device reads and writes fastest: page-locked where the driver can. host() is
+    /// never null; a multiple of a page. For Queue::copy and copy_rect of this device, and for everybody's
+    /// read() and write(). Where device memory is host memory, it is the same.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate_host(std::size_t bytes) { return allocate(bytes); }
+    /// What import_host asks of the address and the size; 0: it cannot.
+    [[nodiscard]] virtual std::size_t import_alignment() const noexcept { return 0; }
+    /// The caller's bytes as memory of the device, without a copy. They stay the caller's and outlive the
+    /// Memory. Throws DeviceError (Unsupported) or ArgumentError (InvalidArgument: alignment).
+    [[nodiscard]] virtual std::unique_ptr<Memory> import_host(std::span<std::byte> bytes);
+    /// An object of the driver's as memory, not owned: it outlives the Memory. Throws DeviceError
+    /// (Unsupported) for another driver's object, ArgumentError for one that does not fit.
+    [[nodiscard]] virtual std::unique_ptr<Memory> import_native(const NativeBuffer& buffer);
+    [[nodiscard]] virtual NativeDevice native() const { return {}; }
     /// Whether compile() takes functions whose code is written in that language (ir/foreign.hpp).
     [[nodiscard]] virtual bool runs(ir::Language) const noexcept { return false; }
     /// `fn` is verified and optimised, or foreign in a language that the device runs. Throws CompileError or

@@ -1,6 +1,8 @@
 // An allocation on a device.
 #pragma once
 
+#include <volley/native.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +19,9 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     /// The bytes themselves where the host can address them (always 64-byte aligned), else nullptr.
     [[nodiscard]] std::byte* host() const noexcept { return host_; }
+
+    /// What it is to the driver.
+    [[nodiscard]] virtual NativeBuffer native() const { return {}; }
 
 protected:
     Memory(std::size_t size, std::byte* host) : size_(size), host_(host) {}

@@ -4,6 +4,7 @@
 
 #include "backends/api/memory.hpp"
 #include "backends/api/program.hpp"
+#include "backends/api/rect.hpp"
 #include "backends/api/timeline.hpp"
 
 #include <functional>
@@ -37,12 +38,29 @@ public:
     virtual Point write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) = 0;
     /// Device to host; `data` must stay valid until the point has passed.
     virtual Point read(const Memory& from, std::uint64_t offset, std::span<std::byte> data) = 0;
-    /// Inside the device. Ranges of one block must not overlap.
+    /// Inside the device, or between it and host memory made by it (Device::allocate_host), which is read and
+    /// written in the queue's order. Ranges of one block must not overlap.
     virtual Point copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
                        std::uint64_t bytes) = 0;
     /// Repeats `pattern` (1 to 64 bytes, or any size that divides `bytes`) over the range.
     virtual Point fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
                        std::span<const std::byte> pattern) = 0;
+    // The same for rows that lie apart. Bytes between the rows are neither read nor written. Unless a backend
+    // does better, one command a row.
+    virtual Point write_rect(Memory& to, const RectPlace& at, const std::byte* data, const RectPlace& data_at,
+                             const Rect& rect);
+    virtual Point read_rect(const Memory& from, const RectPlace& at, std::byte* data,
+                            const RectPlace& data_at, const Rect& rect);
+    virtual Point copy_rect(Memory& to, const RectPlace& to_at, const Memory& from, const RectPlace& from_at,
+                            const Rect& rect);
+    /// `pattern` divides the row; each row starts with its first byte.
+    virtual Point fill_rect(Memory& to, const RectPlace& at, const Rect& rect,
+                            std::span<const std::byte> pattern);
+    /// How many calls of the driver (on the CPU: commands) one of the four above makes.
+    [[nodiscard]] virtual std::uint64_t rect_calls(const RectPlace& /*to*/, const RectPlace& /*from*/,
+                                                   const Rect& rect) const noexcept {
+        return rect.rows();
+    }
     /// Runs on a thread of the library's when all earlier work is done. An exception becomes the queue's
     /// error.
     virtual Point call(std::function<void()> callback) = 0;

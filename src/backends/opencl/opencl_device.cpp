@@ -46,6 +46,10 @@ std::unique_ptr<backend::Memory> OpenClDevice::allocate(std::size_t bytes) {
     return std::make_unique<OpenClMemory>(heap_, bytes);
 }
 
+std::unique_ptr<backend::Memory> OpenClDevice::allocate_host(std::size_t bytes) {
+    return std::make_unique<OpenClMemory>(host_, bytes);
+}
+
 std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
     device_->check_lost();
     if (fn.foreign) return std::make_unique<OpenClProgram>(std::move(fn), builder_, device_);

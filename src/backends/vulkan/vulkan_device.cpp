@@ -68,6 +68,10 @@ std::unique_ptr<backend::Memory> VulkanDevice::allocate(std::size_t bytes) {
     return std::make_unique<VulkanMemory>(heap_, bytes);
 }
 
+std::unique_ptr<backend::Memory> VulkanDevice::allocate_host(std::size_t bytes) {
+    return std::make_unique<VulkanMemory>(host_, bytes);
+}
+
 std::unique_ptr<backend::Program> VulkanDevice::compile(ir::Function fn) {
     if (fn.foreign) {
         codegen::spirv::Module module = codegen::spirv::adopt(fn, target_);

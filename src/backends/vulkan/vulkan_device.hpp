@@ -26,6 +26,7 @@ public:
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
     [[nodiscard]] bool runs(ir::Language language) const noexcept override {
         return language == ir::Language::SpirV;
     }
