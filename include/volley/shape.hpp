@@ -108,6 +108,17 @@ public:
     constexpr explicit Strides(std::span<const std::int64_t> strides) {
         for (const std::int64_t stride : strides) append(stride);
     }
+    /// From elements of that size to bytes, and back; what does not divide is cut off.
+    [[nodiscard]] constexpr Strides times(std::size_t element) const {
+        Strides result;
+        for (const std::int64_t stride : *this) result.append(stride * static_cast<std::int64_t>(element));
+        return result;
+    }
+    [[nodiscard]] constexpr Strides divided(std::size_t element) const {
+        Strides result;
+        for (const std::int64_t stride : *this) result.append(stride / static_cast<std::int64_t>(element));
+        return result;
+    }
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 

@@ -1,0 +1,233 @@
+// The handle: what a buffer is, its views, its replicas. Data moves in transfer.cpp.
+#include "core/fail.hpp"
+#include "core/layout.hpp"
+#include "core/text.hpp"
+#include "runtime/context_core.hpp"
+#include "runtime/storage.hpp"
+
+#include <volley/any_buffer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace volley {
+
+using runtime::ContextCore;
+using runtime::Storage;
+
+namespace {
+
+std::int64_t element_of(DType dtype) { return static_cast<std::int64_t>(dtype.size()); }
+
+}  // namespace
+
+AnyBuffer::AnyBuffer(DType dtype, const Shape& shape, BufferOptions options)
+    : dtype_(dtype), shape_(shape), id_(BufferId::mint()), name_(std::move(options.name)) {
+    if (dtype.is_void()) {
+        fail(ErrorCode::TypeMismatch, "a buffer needs an element type", name(), "use dtype_of<T>()");
+    }
+    if (options.padded_shape.rank() != 0) {
+        check_padding(shape, options.padded_shape);
+        padded_ = options.padded_shape;
+    }
+    size_ = shape.elements();
+    const Layout layout = row_major(shape, padded_shape(), element_of(dtype));
+    strides_ = layout.strides;
+    window_ = padded_shape().bytes(element_of(dtype));
+    const std::shared_ptr<ContextCore>& core = runtime::current_core();
+    core->check_open(name());
+    storage_ = std::make_shared<Storage>(
+        core, static_cast<std::uint64_t>(window_),
+        runtime::StorageOptions{std::move(options.placement), options.zeroed, name()});
+}
+
+AnyBuffer::AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
+                     const Strides& strides, std::string name)
+    : storage_(std::move(storage)),
+      dtype_(dtype),
+      shape_(shape),
+      strides_(strides),
+      size_(shape.elements()),
+      window_(extent(Layout{0, shape, strides}, element_of(dtype))),
+      id_(BufferId::mint()),
+      name_(std::move(name)) {}
+
+void AnyBuffer::fail_empty() {
+    fail(ErrorCode::InvalidArgument, "a buffer without storage was used",
+         "a default-constructed or moved-from Buffer", "construct it with a shape first");
+}
+
+// ---- what it is ----
+
+std::string AnyBuffer::name() const {
+    std::string base = name_.empty() ? cat("buffer ", id_.value()) : cat("buffer '", name_, "'");
+    if (is_view_) base += cat(" (view of ", size_, " elements at byte ", offset_, ")");
+    return base;
+}
+
+StorageId AnyBuffer::storage_id() const noexcept { return storage_ ? storage_->id() : StorageId(); }
+
+std::size_t AnyBuffer::total_bytes() const { return static_cast<std::size_t>(storage().bytes()); }
+
+bool AnyBuffer::is_contiguous() const noexcept {
+    return is_dense(Layout{offset_, shape_, strides_}, element_of(dtype_));
+}
+
+void AnyBuffer::check_contiguous() const {
+    if (is_contiguous()) return;
+    fail(ErrorCode::InvalidView, "its elements do not lie side by side",
+         cat(name(), ", shape ", shape_.to_string(), ", strides ", strides_.to_string(), " bytes"),
+         "use as_array(), or copy it into a buffer without padding");
+}
+
+void AnyBuffer::check_single() const {
+    if (size_ == 1) return;
+    fail(ErrorCode::SizeMismatch, cat("item() was asked of ", size_, " elements"), name(),
+         "it needs exactly one: use read(), or item() of a view");
+}
+
+void AnyBuffer::check_queue(const Queue& queue) const {
+    if (ContextCore::core_of(queue).get() == &storage().core()) return;
+    fail(ErrorCode::WrongContext, "a buffer was used through a queue of another context", name(),
+         "use a queue of the context that the buffer was made for");
+}
+
+void AnyBuffer::check_type(DType wanted) const {
+    if (dtype_ == wanted) return;
+    fail(ErrorCode::TypeMismatch,
+         cat("elements of type ", wanted.name(), " were asked for, where it has ", dtype_.name()), name(),
+         "use the buffer's own type, or view_as() to reinterpret its bytes");
+}
+
+// ---- replicas ----
+
+unsigned AnyBuffer::replica_count() const { return storage().replica_count(); }
+
+unsigned AnyBuffer::queue_of_replica(unsigned r) const { return storage().home(r); }
+
+bool AnyBuffer::exists_on(unsigned k) const {
+    return k < storage().core().queue_count() && storage().find(k) != nullptr;
+}
+
+bool AnyBuffer::is_allocated(unsigned k) const {
+    return exists_on(k) && storage().find(k)->memory() != nullptr;
+}
+
+void AnyBuffer::ensure_allocated() const {
+    Storage& own = storage();
+    own.check_usable();
+    for (unsigned r = 0; r < own.replica_count(); ++r) static_cast<void>(own.allocate(own.home(r)));
+}
+
+void AnyBuffer::destroy() noexcept {
+    if (storage_) storage_->destroy();
+}
+
+// ---- views ----
+
+AnyBuffer AnyBuffer::make_view(DType dtype, const Shape& shape, const Strides& strides, std::int64_t offset,
+                               std::int64_t window, bool owns_window) const {
+    AnyBuffer view = *this;
+    view.dtype_ = dtype;
+    view.shape_ = shape;
+    view.padded_ = Shape();
+    view.strides_ = strides;
+    view.size_ = shape.elements();
+    view.offset_ = offset;
+    view.window_ = window;
+    view.owns_window_ = owns_window;
+    view.is_view_ = true;
+    view.id_ = BufferId::mint();
+    return view;
+}
+
+AnyBuffer AnyBuffer::view_bytes(std::size_t offset, std::size_t bytes) const {
+    static_cast<void>(storage());
+    if (offset > window_bytes() || bytes > window_bytes() - offset) {
+        fail(ErrorCode::InvalidView, cat("a view of ", bytes, " bytes at byte ", offset, " does not fit"),
+             cat(name(), " of ", window_bytes(), " bytes"), "offset + size must be within the buffer");
+    }
+    const Shape shape(bytes);
+    return make_view(DType(ScalarType::U8), shape, row_major_byte_strides(shape, 1),
+                     offset_ + static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes), true);
+}
+
+AnyBuffer AnyBuffer::view(std::size_t offset, std::size_t count) const {
+    static_cast<void>(storage());
+    if (offset > window_elements() || count > window_elements() - offset) {
+        fail(ErrorCode::InvalidView, cat("a view of ", count, " elements at ", offset, " does not fit"),
+             cat(name(), " of ", window_elements(), " elements"), "offset + size must be within the buffer");
+    }
+    const Shape shape(count);
+    const std::int64_t element = element_of(dtype_);
+    return make_view(dtype_, shape, row_major_byte_strides(shape, element),
+                     offset_ + static_cast<std::int64_t>(offset) * element,
+                     static_cast<std::int64_t>(count) * element, true);
+}
+
+AnyBuffer AnyBuffer::view_as(DType dtype) const {
+    static_cast<void>(storage());
+    if (dtype.is_void()) {
+        fail(ErrorCode::TypeMismatch, "a view needs an element type", name(), "use dtype_of<T>()");
+    }
+    if (offset() % dtype.align() != 0) {
+        fail(ErrorCode::InvalidView,
+             cat("a view as ", dtype.name(), " would be misaligned: it starts at byte ", offset_), name(),
+             cat("elements of that type begin at multiples of ", dtype.align(), " bytes"));
+    }
+    const std::int64_t old_size = element_of(dtype_);
+    const std::int64_t new_size = element_of(dtype);
+    // Strides that the new type's alignment divides carry over; the others are refused where they would matter.
+    if (old_size == new_size) {
+        for (int d = 0; d < strides_.rank(); ++d) {
+            if (shape_[d] > 1 && strides_[d] % static_cast<std::int64_t>(dtype.align()) != 0) {
+                fail(ErrorCode::InvalidView, cat("a view as ", dtype.name(), " would be misaligned"), name(),
+                     "its strides are no multiples of that type's alignment");
+            }
+        }
+        AnyBuffer view = make_view(dtype, shape_, strides_, offset_, window_, owns_window_);
+        view.padded_ = padded_;
+        return view;
+    }
+    const auto fail_size = [&](std::int64_t bytes) {
+        fail(ErrorCode::InvalidView,
+             cat(bytes, " bytes are no whole number of elements of type ", dtype.name()), name(),
+             cat("elements of that type have ", new_size, " bytes: take a view of a multiple"));
+    };
+    if (is_contiguous() && shape_.rank() > 0) {
+        std::array<std::int64_t, max_rank> extents{};
+        std::copy(shape_.begin(), shape_.end(), extents.begin());
+        const std::span<std::int64_t> used(extents.data(), static_cast<std::size_t>(shape_.rank()));
+        const std::int64_t bytes = used.back() * old_size;
+        if (bytes % new_size != 0) fail_size(bytes);
+        used.back() = bytes / new_size;
+        const Shape shape(used);
+        return make_view(dtype, shape, row_major_byte_strides(shape, new_size), offset_,
+                         static_cast<std::int64_t>(this->bytes()), owns_window_);
+    }
+    if (window_ % new_size != 0) fail_size(window_);
+    const Shape shape(window_ / new_size);
+    return make_view(dtype, shape, row_major_byte_strides(shape, new_size), offset_, window_, true);
+}
+
+AnyBuffer AnyBuffer::sub(const Selection& selection) const {
+    static_cast<void>(storage());
+    const Layout part = select(Layout{offset_, shape_, strides_}, selection, name());
+    const bool dense = is_dense(part, element_of(dtype_));
+    return make_view(dtype_, part.shape, part.strides, part.offset, extent(part, element_of(dtype_)), dense);
+}
+
+AnyBuffer AnyBuffer::reshape(const Shape& shape) const {
+    static_cast<void>(storage());
+    if (shape.elements() != size_) {
+        fail(ErrorCode::SizeMismatch,
+             cat("shape ", shape.to_string(), " has ", shape.elements(), " elements, where it has ", size_), name(),
+             "reshape to a shape of as many elements");
+    }
+    check_contiguous();
+    return make_view(dtype_, shape, row_major_byte_strides(shape, element_of(dtype_)), offset_,
+                     static_cast<std::int64_t>(bytes()), owns_window_);
+}
+
+}  // namespace volley

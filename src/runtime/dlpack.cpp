@@ -1,0 +1,177 @@
+// Tensors of DLPack in host memory.
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "runtime/import.hpp"
+
+#include <volley/interchange.hpp>
+
+#if VOLLEY_HAS_DLPACK
+
+#include <dlpack/dlpack.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace volley {
+namespace {
+
+// ---- out ----
+
+/// A tensor with what it needs to live.
+struct Exported {
+    DLManagedTensor tensor{};
+    AnyBuffer buffer;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides;
+};
+
+struct Code {
+    ScalarType scalar;
+    std::uint8_t code;
+};
+// Both ways: the code and the scalar's size decide. Bool goes out as a byte, and never comes in.
+constexpr Code codes[] = {
+    {ScalarType::I8, kDLInt},   {ScalarType::I16, kDLInt},   {ScalarType::I32, kDLInt},   {ScalarType::I64, kDLInt},
+    {ScalarType::U8, kDLUInt},  {ScalarType::U16, kDLUInt},  {ScalarType::U32, kDLUInt},  {ScalarType::U64, kDLUInt},
+    {ScalarType::F16, kDLFloat}, {ScalarType::F32, kDLFloat}, {ScalarType::F64, kDLFloat}, {ScalarType::Bool, kDLUInt},
+};
+
+DLDataType tensor_type(DType dtype) {
+    const bool complex = dtype.is_complex();
+    const auto known =
+        std::find_if(std::begin(codes), std::end(codes), [&](const Code& entry) { return entry.scalar == dtype.scalar(); });
+    DLDataType type{};
+    type.code = complex ? std::uint8_t{kDLComplex} : known->code;
+    type.bits = static_cast<std::uint8_t>(8 * size_of(dtype.scalar()) * (complex ? 2 : 1));
+    type.lanes = 1;
+    return type;
+}
+
+// ---- in ----
+
+std::optional<DType> dtype_of_tensor(DLDataType type) {
+    const bool complex = type.code == kDLComplex;
+    const unsigned bits = complex ? type.bits / 2u : type.bits;
+    const std::uint8_t code = complex ? std::uint8_t{kDLFloat} : type.code;
+    for (const Code& entry : codes) {
+        if (entry.code != code || 8 * size_of(entry.scalar) != bits || type.lanes != 1) continue;
+        return complex ? DType::complex(entry.scalar) : DType(entry.scalar);
+    }
+    return std::nullopt;
+}
+
+/// A tensor that was taken over.
+struct Kept {
+    std::shared_ptr<const void> owner;
+    DLManagedTensor* tensor = nullptr;
+    Kept() = default;
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+    ~Kept() {
+        if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+    }
+};
+
+[[noreturn]] void refuse(ErrorCode code, std::string_view what, const ImportOptions& options) {
+    fail(code, what, options.name.empty() ? std::string("a DLPack tensor") : cat("buffer '", options.name, "'"),
+         "make a dense copy in host memory, or write() it into a buffer");
+}
+
+}  // namespace
+
+DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k) {
+    AnyBuffer handle = buffer;
+    const DType dtype = buffer.dtype();
+    if (!dtype.is_scalar() && !dtype.is_complex() && !dtype.is_vector()) {
+        fail(ErrorCode::TypeMismatch, cat("DLPack has no type for elements of ", dtype.name()), buffer.name(),
+             "view it as its scalars: view_as<float>()");
+    }
+    auto exported = std::make_unique<Exported>();
+    DLTensor& tensor = exported->tensor.dl_tensor;
+    tensor.dtype = tensor_type(dtype);
+    const auto unit = static_cast<std::int64_t>(tensor.dtype.bits / 8);
+    exported->shape.assign(buffer.shape().begin(), buffer.shape().end());
+    for (const std::int64_t stride : buffer.strides()) exported->strides.push_back(stride / unit);
+    if (dtype.is_vector()) {
+        exported->shape.push_back(static_cast<std::int64_t>(dtype.count()));
+        exported->strides.push_back(1);
+    }
+    tensor.data = handle.as_host_bytes(k).data();
+    tensor.device.device_type = kDLCPU;
+    tensor.ndim = static_cast<int>(exported->shape.size());
+    tensor.shape = exported->shape.data();
+    tensor.strides = exported->strides.data();
+    exported->buffer = std::move(handle);
+    exported->tensor.manager_ctx = exported.get();
+    exported->tensor.deleter = [](DLManagedTensor* self) {
+        const std::unique_ptr<Exported> owner(static_cast<Exported*>(self->manager_ctx));
+    };
+    return &exported.release()->tensor;
+}
+
+AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
+    if (tensor == nullptr) refuse(ErrorCode::InvalidArgument, "the tensor is a null pointer", options);
+    const DLTensor& given = tensor->dl_tensor;
+    if (given.device.device_type != kDLCPU)
+        refuse(ErrorCode::NotHostAccessible, "the tensor does not lie in host memory", options);
+    const std::optional<DType> dtype = dtype_of_tensor(given.dtype);
+    if (!dtype) {
+        refuse(ErrorCode::TypeMismatch,
+               cat("the tensor has elements of code ", int{given.dtype.code}, " with ", int{given.dtype.bits}, " bits and ",
+                   given.dtype.lanes, " lanes, which buffers do not have"),
+               options);
+    }
+    if (given.ndim < 0 || given.ndim > max_rank)
+        refuse(ErrorCode::InvalidShape, cat("the tensor has ", given.ndim, " dimensions"), options);
+    const auto element = static_cast<std::int64_t>(dtype->size());
+    const auto rank = static_cast<std::size_t>(given.ndim);
+    const Shape shape(std::span<const std::int64_t>(given.shape, rank));
+    Layout layout = row_major(shape, shape, element);
+    if (given.strides != nullptr) {
+        std::array<std::int64_t, max_rank> strides{};
+        std::int64_t inner = element;  // bytes of what lies inside of the axis
+        for (std::size_t d = rank; d-- > 0;) {
+            const std::int64_t extent = given.shape[d];
+            strides[d] = extent > 1 ? checked_multiply(std::max<std::int64_t>(given.strides[d], 0), element, "a stride")
+                                    : inner;
+            if (strides[d] < inner && shape.elements() != 0)
+                refuse(ErrorCode::InvalidArgument, "the tensor's strides are not row-major", options);
+            inner = checked_add(checked_multiply(std::max<std::int64_t>(extent - 1, 0), strides[d], "the tensor's size"),
+                                inner, "the tensor's size");
+        }
+        layout.strides = Strides(std::span<const std::int64_t>(strides.data(), rank));
+    }
+    const auto bytes = static_cast<std::size_t>(extent(layout, element));
+    auto* data = static_cast<std::byte*>(given.data) + given.byte_offset;
+    const auto kept = std::make_shared<Kept>();
+    kept->owner = std::move(options.owner);
+    options.owner = kept;
+    AnyBuffer buffer = runtime::import_bytes(*dtype, layout, {data, bytes}, std::move(options));
+    kept->tensor = tensor;  // ours from here on
+    return buffer;
+}
+
+}  // namespace volley
+
+#else
+
+namespace volley {
+namespace {
+
+[[noreturn]] void fail_without() {
+    fail(ErrorCode::Unsupported, "this build knows no DLPack", "to_dlpack and from_dlpack",
+         "install libdlpack-dev and build Volley again");
+}
+
+}  // namespace
+
+DLManagedTensor* to_dlpack(const AnyBuffer& /*buffer*/, unsigned /*k*/) { fail_without(); }
+AnyBuffer from_dlpack(DLManagedTensor* /*tensor*/, ImportOptions /*options*/) { fail_without(); }
+
+}  // namespace volley
+
+#endif

@@ -1,0 +1,111 @@
+// Between devices. Page-locked pieces of the destination's device go around: while one is written to, the other is
+// filled. Neither queue waits for the host; each waits for the other's points.
+#include "runtime/transfer.hpp"
+
+#include "runtime/storage.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace volley::runtime {
+namespace {
+
+using backend::Point;
+using backend::Rect;
+using backend::RectPlace;
+
+constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
+constexpr std::size_t slot_count = 3;
+
+/// A part of the rows that fits a slot, and where it lies on both sides.
+struct Piece {
+    RectPlace to;
+    RectPlace from;
+    Rect rect;
+};
+
+/// Calls f(piece) for parts of one rect of at most piece_bytes: some planes, some rows of one, or a part of a row.
+template <class F>
+void for_each_piece(const RectPlace& to, const RectPlace& from, const Rect& rect, F&& f) {
+    const auto moved = [](const RectPlace& place, std::uint64_t plane, std::uint64_t row, std::uint64_t byte) {
+        RectPlace result = place;
+        result.offset += plane * place.stride[1] + row * place.stride[0] + byte;
+        return result;
+    };
+    const std::uint64_t plane_bytes = rect.row * rect.count[0];
+    if (plane_bytes <= piece_bytes) {
+        const std::uint64_t planes = piece_bytes / plane_bytes;
+        for (std::uint64_t p = 0; p < rect.count[1]; p += planes) {
+            f(Piece{moved(to, p, 0, 0), moved(from, p, 0, 0),
+                    {rect.row, {rect.count[0], std::min(planes, rect.count[1] - p)}}});
+        }
+        return;
+    }
+    const std::uint64_t rows = std::max<std::uint64_t>(piece_bytes / rect.row, 1);
+    const std::uint64_t bytes = std::min(rect.row, piece_bytes);
+    for (std::uint64_t p = 0; p < rect.count[1]; ++p) {
+        for (std::uint64_t r = 0; r < rect.count[0]; r += rows) {
+            for (std::uint64_t b = 0; b < rect.row; b += bytes) {
+                f(Piece{moved(to, p, r, b), moved(from, p, r, b),
+                        {std::min(bytes, rect.row - b), {std::min(rows, rect.count[0] - r), 1}}});
+            }
+        }
+    }
+}
+
+template <class F>
+void for_each_piece(const Rows& rows, F&& f) {
+    for_each_rect(rows, [&](const RectPlace& to, const RectPlace& from, const Rect& rect) {
+        for_each_piece(to, from, rect, f);
+    });
+}
+
+struct Slot {
+    std::shared_ptr<Storage> storage;
+    backend::Memory* memory = nullptr;
+    Point free = 0;  // on the destination's queue
+};
+
+}  // namespace
+
+std::uint64_t hop_calls(const Rows& rows) {
+    std::uint64_t pieces = 0;
+    for_each_piece(rows, [&](const Piece& /*piece*/) { ++pieces; });
+    return 2 * pieces;
+}
+
+HopPoints hop(ContextCore& core, unsigned to_queue, backend::Memory& to, unsigned from_queue,
+              const backend::Memory& from, const Rows& rows) {
+    backend::Queue& writer = core.queue(to_queue);
+    backend::Queue& reader = core.queue(from_queue);
+    backend::Device& device = core.device(core.device_of(to_queue));
+    std::uint64_t largest = 0;
+    std::size_t pieces = 0;
+    for_each_piece(rows, [&](const Piece& piece) {
+        largest = std::max(largest, piece.rect.bytes());
+        ++pieces;
+    });
+    std::vector<Slot> slots(std::min(slot_count, pieces));
+    for (Slot& slot : slots) {
+        slot.storage = Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest), nullptr);
+        slot.memory = slot.storage->find(to_queue)->memory();
+    }
+    HopPoints points;
+    std::size_t next = 0;
+    for_each_piece(rows, [&](const Piece& piece) {
+        Slot& slot = slots[next++ % slots.size()];
+        const RectPlace dense{0, {piece.rect.row, piece.rect.row * piece.rect.count[0]}};
+        if (slot.free != 0) reader.wait_for(writer.timeline(), slot.free);
+        Replica& use = slot.storage->replica(to_queue);
+        points.read = reader.read_rect(from, piece.from, slot.memory->host(), dense, piece.rect);
+        use.used(from_queue, points.read);
+        writer.wait_for(reader.timeline(), points.read);
+        points.written = writer.copy_rect(to, piece.to, *slot.memory, dense, piece.rect);
+        use.used(to_queue, points.written);
+        slot.free = points.written;
+    });
+    return points;
+}
+
+}  // namespace volley::runtime

@@ -1,0 +1,96 @@
+// The host in a device's memory: waits for the work that touches it, and no other.
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "runtime/context_core.hpp"
+#include "runtime/storage.hpp"
+
+#include <volley/any_buffer.hpp>
+#include <volley/mapping.hpp>
+
+namespace volley {
+
+using runtime::ContextCore;
+using runtime::Replica;
+using runtime::Storage;
+
+namespace {
+
+/// The replica, when the host can reach it: the checks in the order that the header promises.
+Replica& reachable(const AnyBuffer& buffer, unsigned k) {
+    Storage& storage = buffer.storage();
+    storage.check_usable();
+    ContextCore& core = storage.core();
+    if (!buffer.exists_on(k)) {
+        fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
+             cat("it has replicas on ", storage.place()));
+    }
+    Replica& replica = storage.replica(k);
+    const backend::Memory* memory = replica.memory();
+    const DeviceInfo& info = core.info(core.device_of(k));
+    if (memory != nullptr ? memory->host() == nullptr && memory->size() != 0 : !info.host_memory) {
+        fail(ErrorCode::NotHostAccessible, "the host cannot address the device's memory",
+             cat(buffer.name(), " on ", info.id()), "use read() and write()");
+    }
+    return replica;
+}
+
+void wait_for_writers(ContextCore& core, const Replica& replica) {
+    for (unsigned q = 0; q < core.queue_count(); ++q) {
+        if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
+    }
+}
+
+void wait_for_users(ContextCore& core, const Replica& replica) {
+    for (unsigned q = 0; q < core.queue_count(); ++q) {
+        if (const backend::Point point = replica.last_use(q); point != 0) core.queue(q).timeline().wait(point);
+    }
+}
+
+std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) {
+    if (buffer.window_bytes() == 0) return {};
+    return {replica.memory()->host() + buffer.offset(), buffer.window_bytes()};
+}
+
+}  // namespace
+
+std::span<const std::byte> AnyBuffer::as_host_bytes(unsigned k) const {
+    const Replica& replica = reachable(*this, k);
+    if (window_ != 0 && !replica.written()) {
+        fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
+             name(), "write to it, or run a kernel on that queue that does");
+    }
+    wait_for_writers(storage().core(), replica);
+    return window_of(*this, replica);
+}
+
+std::span<std::byte> AnyBuffer::as_host_bytes(unsigned k) {
+    Replica& replica = reachable(*this, k);
+    if (window_ != 0 && replica.memory() == nullptr) {
+        fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica has no memory yet"), name(),
+             "write to it, or call ensure_allocated() first");
+    }
+    wait_for_users(storage().core(), replica);
+    replica.wrote(k, 0);
+    return window_of(*this, replica);
+}
+
+namespace detail {
+
+MapGuard::MapGuard(const AnyBuffer& buffer, unsigned k) : storage_(buffer.shared_storage()), queue_(k) {
+    reachable(buffer, k).map();
+}
+
+MapGuard::~MapGuard() {
+    if (storage_) storage_->replica(queue_).unmap();
+}
+
+MapGuard& MapGuard::operator=(MapGuard&& other) noexcept {
+    if (this == &other) return *this;
+    if (storage_) storage_->replica(queue_).unmap();
+    storage_ = std::exchange(other.storage_, nullptr);
+    queue_ = other.queue_;
+    return *this;
+}
+
+}  // namespace detail
+}  // namespace volley

@@ -1,0 +1,62 @@
+// Host arrays are storages whose one replica is page-locked host memory: they end as all storages do, when the transfers
+// that use them are done.
+#include "core/fail.hpp"
+#include "core/layout.hpp"
+#include "core/text.hpp"
+#include "runtime/context_core.hpp"
+#include "runtime/storage.hpp"
+
+#include <volley/host_array.hpp>
+
+namespace volley {
+
+using runtime::ContextCore;
+using runtime::Storage;
+
+AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptions& options)
+    : dtype_(dtype), shape_(shape), padded_(options.padded_shape.rank() == 0 ? shape : options.padded_shape) {
+    if (dtype.is_void()) {
+        fail(ErrorCode::TypeMismatch, "a host array needs an element type", "a HostArray", "use dtype_of<T>()");
+    }
+    check_padding(shape, padded_);
+    size_ = shape.elements();
+    const auto element = static_cast<std::int64_t>(dtype.size());
+    strides_ = row_major(shape, padded_, element).strides;
+    const auto bytes = static_cast<std::size_t>(padded_.bytes(element));
+    const std::shared_ptr<ContextCore> core =
+        options.queue ? ContextCore::core_of(*options.queue) : runtime::current_core();
+    core->check_open("a host array");
+    const unsigned queue = options.queue ? options.queue->index() : 0;
+    storage_ = Storage::adopt(core, queue, core->device(core->device_of(queue)).allocate_host(bytes), nullptr,
+                              {.name = "a host array"});
+}
+
+AnyHostArray AnyHostArray::like(const AnyBuffer& buffer) {
+    Storage& storage = buffer.storage();
+    storage.check_usable();
+    return AnyHostArray(buffer.dtype(), buffer.shape(),
+                        {.padded_shape = buffer.padded_shape(),
+                         .queue = storage.core().make_queue(storage.home(0))});
+}
+
+Storage& AnyHostArray::storage() const {
+    if (storage_ == nullptr) {
+        fail(ErrorCode::InvalidArgument, "a host array without memory was used",
+             "a default-constructed or moved-from HostArray", "construct it with a shape first");
+    }
+    return *storage_;
+}
+
+std::byte* AnyHostArray::bytes() const {
+    storage().check_usable();
+    return storage_->find(storage_->home(0))->memory()->host();
+}
+
+void AnyHostArray::check_type(DType wanted) const {
+    if (dtype_ == wanted) return;
+    fail(ErrorCode::TypeMismatch,
+         cat("elements of type ", wanted.name(), " were asked for, where it has ", dtype_.name()),
+         "a host array", "use its own type");
+}
+
+}  // namespace volley

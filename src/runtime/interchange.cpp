@@ -1,0 +1,110 @@
+// Memory made elsewhere becomes a storage with one replica, that of its device.
+#include "core/fail.hpp"
+#include "core/layout.hpp"
+#include "core/text.hpp"
+#include "runtime/context_core.hpp"
+#include "runtime/import.hpp"
+#include "runtime/storage.hpp"
+
+#include <volley/interchange.hpp>
+
+namespace volley {
+namespace runtime {
+
+ImportTarget target_of(const ImportOptions& options) {
+    ImportTarget target;
+    target.core = options.queue ? ContextCore::core_of(*options.queue) : current_core();
+    target.core->check_open("an import");
+    target.queue = options.queue ? options.queue->index() : 0;
+    target.subject = options.name.empty() ? std::string("imported memory") : cat("buffer '", options.name, "'");
+    return target;
+}
+
+AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> memory, ImportOptions options) {
+    const ImportTarget target = target_of(options);
+    if (memory.data() == nullptr && !memory.empty()) {
+        fail(ErrorCode::InvalidArgument, "the memory is a null pointer", target.subject, "give memory of the shape's size");
+    }
+    if (reinterpret_cast<std::uintptr_t>(memory.data()) % dtype.align() != 0) {
+        fail(ErrorCode::InvalidArgument, cat("the memory is not aligned for elements of type ", dtype.name()),
+             target.subject, cat("it must begin at a multiple of ", dtype.align(), " bytes"));
+    }
+    backend::Device& device = target.core->device(target.core->device_of(target.queue));
+    auto storage = Storage::adopt(target.core, target.queue, device.import_host(memory), std::move(options.owner),
+                                  {.name = target.subject});
+    return AnyBuffer(std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name));
+}
+
+}  // namespace runtime
+
+using runtime::ContextCore;
+using runtime::ImportTarget;
+using runtime::Storage;
+
+namespace {
+
+/// The bytes of a dense array, checked.
+std::uint64_t bytes_of(DType dtype, const Shape& shape, const ImportTarget& target) {
+    if (dtype.is_void()) {
+        fail(ErrorCode::TypeMismatch, "a buffer needs an element type", target.subject, "use dtype_of<T>()");
+    }
+    return static_cast<std::uint64_t>(shape.bytes(static_cast<std::int64_t>(dtype.size())));
+}
+
+Layout dense(DType dtype, const Shape& shape) { return row_major(shape, shape, static_cast<std::int64_t>(dtype.size())); }
+
+void check_bytes(std::uint64_t given, std::uint64_t needed, const Shape& shape, const ImportTarget& target) {
+    if (given == needed) return;
+    fail(ErrorCode::SizeMismatch, cat("memory of ", given, " bytes was given for ", needed),
+         cat(target.subject, ", shape ", shape.to_string()), "give exactly the memory of the shape");
+}
+
+std::uint64_t size_of(const NativeBuffer& object) {
+    if (const auto* vulkan = std::get_if<VulkanBuffer>(&object)) return vulkan->bytes;
+    if (const auto* opencl = std::get_if<OpenClBuffer>(&object)) return opencl->bytes;
+    return 0;
+}
+
+}  // namespace
+
+AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memory, ImportOptions options) {
+    const ImportTarget target = runtime::target_of(options);
+    check_bytes(memory.size(), bytes_of(dtype, shape, target), shape, target);
+    return runtime::import_bytes(dtype, dense(dtype, shape), memory, std::move(options));
+}
+
+NativeBuffer native_buffer(const AnyBuffer& buffer, unsigned k) {
+    Storage& storage = buffer.storage();
+    storage.check_usable();
+    if (!buffer.exists_on(k)) {
+        fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
+             cat("it has replicas on ", storage.place()));
+    }
+    NativeBuffer native = storage.allocate(k).native();
+    storage.replica(k).wrote(k, 0);
+    if (auto* vulkan = std::get_if<VulkanBuffer>(&native)) {
+        vulkan->offset += buffer.offset();
+        vulkan->bytes = buffer.window_bytes();
+    } else if (auto* opencl = std::get_if<OpenClBuffer>(&native)) {
+        opencl->offset += buffer.offset();
+        opencl->bytes = buffer.window_bytes();
+    }
+    return native;
+}
+
+NativeDevice native_device(const Queue& queue) {
+    const std::shared_ptr<ContextCore>& core = ContextCore::core_of(queue);
+    core->check_open("a queue");
+    return core->device(core->device_of(queue.index())).native();
+}
+
+AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& object, ImportOptions options) {
+    const ImportTarget target = runtime::target_of(options);
+    check_bytes(size_of(object), bytes_of(dtype, shape, target), shape, target);
+    backend::Device& device = target.core->device(target.core->device_of(target.queue));
+    auto storage = Storage::adopt(target.core, target.queue, device.import_native(object), std::move(options.owner),
+                                  {.name = target.subject});
+    return AnyBuffer(std::move(storage), dtype, shape, dense(dtype, shape).strides, std::move(options.name));
+}
+
+}  // namespace volley

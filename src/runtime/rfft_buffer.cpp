@@ -1,0 +1,36 @@
+// The layout of in-place real transforms.
+#include "core/fail.hpp"
+
+#include <volley/rfft_buffer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace volley::detail {
+namespace {
+
+Shape with_last(const Shape& shape, std::int64_t last) {
+    std::array<std::int64_t, max_rank> extents{};
+    std::copy(shape.begin(), shape.end(), extents.begin());
+    const std::span<std::int64_t> used(extents.data(), static_cast<std::size_t>(shape.rank()));
+    used.back() = last;
+    return Shape(used);
+}
+
+}  // namespace
+
+Shape half_spectrum_shape(const Shape& real) {
+    if (real.rank() == 0 || real[real.rank() - 1] == 0) {
+        fail(ErrorCode::InvalidShape, "a real transform needs a last axis with elements", real.to_string(),
+             "give a shape such as {rows, n}");
+    }
+    return with_last(real, real[real.rank() - 1] / 2 + 1);
+}
+
+Shape padded_real_shape(const Shape& real) {
+    const Shape half = half_spectrum_shape(real);
+    return with_last(real, checked_multiply(half[half.rank() - 1], 2, "the padded row of a real transform"));
+}
+
+}  // namespace volley::detail
