@@ -10,7 +10,7 @@ set(shared_siblings codegen/api codegen/clike backends/api)
 
 # Headers directly in include/volley that belong to core, and those that describe what backends report; the
 # others there are the runtime's.
-set(core_headers api version error dtype shape slice array_view log id half types vec mat)
+set(core_headers api version error dtype shape slice array_view nested_list log id half types vec mat)
 set(backend_headers device native print_sink)
 
 # Headers of drivers and compilers, and the folders that may see them.

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace volley {
@@ -144,6 +145,10 @@ public:
 [[nodiscard]] VOLLEY_API Strides row_major_strides(const Shape& padded);
 /// The same in bytes.
 [[nodiscard]] VOLLEY_API Strides row_major_byte_strides(const Shape& padded, std::int64_t element_size);
+
+/// Whether elements with these strides, which count `unit` for one element, lie one behind the other in
+/// row-major order. Axes of length 1 have no say; an empty array is dense.
+[[nodiscard]] VOLLEY_API bool is_dense(const Shape& shape, const Strides& strides, std::int64_t unit = 1);
 
 /// Throws ArgumentError (InvalidShape) unless `padded` has the same rank and no smaller extent.
 VOLLEY_API void check_padding(const Shape& shape, const Shape& padded);

@@ -1,6 +1,7 @@
 // All of Volley. Programs include this; the library's own headers include what they use.
 #pragma once
 
+#include <volley/array_view.hpp>
 #include <volley/buffer.hpp>
 #include <volley/context.hpp>
 #include <volley/device.hpp>
@@ -13,4 +14,5 @@
 #include <volley/queue.hpp>
 #include <volley/raw_kernel.hpp>
 #include <volley/shape.hpp>
+#include <volley/slice.hpp>
 #include <volley/version.hpp>

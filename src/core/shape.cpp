@@ -87,6 +87,18 @@ Strides row_major_byte_strides(const Shape& padded, std::int64_t element_size) {
     return Strides(std::span(strides).first(static_cast<std::size_t>(padded.rank())));
 }
 
+bool is_dense(const Shape& shape, const Strides& strides, std::int64_t unit) {
+    auto expected = static_cast<std::uint64_t>(unit);  // may wrap for shapes that no memory holds
+    bool dense = true;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+        if (shape[axis] == 0) return true;
+        if (shape[axis] == 1 || !dense) continue;
+        dense = static_cast<std::uint64_t>(strides[axis]) == expected;
+        expected *= static_cast<std::uint64_t>(shape[axis]);
+    }
+    return dense;
+}
+
 void check_padding(const Shape& shape, const Shape& padded) {
     const std::string subject = cat("shape ", shape.to_string(), ", padded shape ", padded.to_string());
     check_same_rank(shape.rank(), padded.rank(), "padding", subject);
@@ -100,12 +112,13 @@ void check_padding(const Shape& shape, const Shape& padded) {
 
 std::int64_t ravel_index(const Index& index, const Shape& shape) {
     const auto subject = [&] { return cat("index ", index.to_string(), ", shape ", shape.to_string()); };
-    if (index.rank() != shape.rank()) check_same_rank(index.rank(), shape.rank(), "ravel_index", subject());
+    if (index.rank() != shape.rank()) check_same_rank(index.rank(), shape.rank(), "an index", subject());
     std::int64_t linear = 0;
     for (int axis = 0; axis < shape.rank(); ++axis) {
         if (index[axis] < 0 || index[axis] >= shape[axis]) {
             fail(ErrorCode::IndexError, cat("the index of dimension ", axis, " is outside of the shape"),
-                 subject(), cat("use 0 to ", shape[axis] - 1));
+                 subject(),
+                 shape[axis] == 0 ? "an empty array has no elements" : cat("use 0 to ", shape[axis] - 1));
         }
         linear = checked_add(checked_multiply(linear, shape[axis], "an index"), index[axis], "an index");
     }

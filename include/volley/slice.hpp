@@ -1,0 +1,187 @@
+// Which part of an array is meant, written as in {slice(1, 3), all, -1, newaxis}: one entry for each axis,
+// plain values of fixed size that allocate nothing. What they mean for an array is checked where they are
+// used.
+#pragma once
+
+#include <volley/api.hpp>
+#include <volley/shape.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace volley {
+
+namespace detail {
+
+[[noreturn]] VOLLEY_API void fail_index_overflow(std::uint64_t index);
+
+template <ExtentInteger I>
+[[nodiscard]] constexpr std::int64_t to_index(I value) {
+    if (std::cmp_greater(value, std::numeric_limits<std::int64_t>::max()))
+        fail_index_overflow(static_cast<std::uint64_t>(value));
+    return static_cast<std::int64_t>(value);
+}
+
+// The words of a selection are functions, as std::hex is one of a stream. `all` has to be: all(v) of a
+// kernel's vector is another overload of it. And a user's variable of one of these names hides no variable of
+// ours.
+template <class Tag>
+using Word = Tag (*)(Tag);
+
+struct WholeAxis {
+    explicit WholeAxis() = default;
+};
+struct OpenBound {
+    explicit OpenBound() = default;
+};
+struct NewAxis {
+    explicit NewAxis() = default;
+};
+struct Ellipsis {
+    explicit Ellipsis() = default;
+};
+
+}  // namespace detail
+
+/// In a selection: the whole axis.
+constexpr detail::WholeAxis all(detail::WholeAxis word) noexcept { return word; }
+/// A bound of a slice that is left open: slice(none, 5), slice(2, none).
+constexpr detail::OpenBound none(detail::OpenBound word) noexcept { return word; }
+/// In a selection: an axis of length 1 that the array does not have. Its stride is 0.
+constexpr detail::NewAxis newaxis(detail::NewAxis word) noexcept { return word; }
+/// In a selection, once: all axes that the other entries leave, {ellipsis, 0} being the first of the last
+/// axis. Without it, the axes that are left are the last ones.
+constexpr detail::Ellipsis ellipsis(detail::Ellipsis word) noexcept { return word; }
+
+// NOLINTBEGIN(google-explicit-constructor): selections are written as plain integers and words
+
+/// One end of a slice: an integer of any type, or `none`. Throws ArgumentError (IndexError) for an unsigned
+/// one of 2^63 and more.
+class Bound {
+public:
+    constexpr Bound(ExtentInteger auto value) : value_(detail::to_index(value)) {}
+    constexpr Bound(detail::Word<detail::OpenBound> /*none*/) noexcept : open_(true) {}
+
+    [[nodiscard]] constexpr bool is_open() const noexcept { return open_; }
+    /// 0 where it is open.
+    [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
+
+    friend constexpr bool operator==(const Bound&, const Bound&) noexcept = default;
+
+private:
+    std::int64_t value_ = 0;
+    bool open_ = false;
+};
+
+/// Every step-th element from begin until before end. Negative bounds count from the axis' end; what reaches
+/// out of the axis is cut off; the length is (end - begin) / step, rounded up.
+struct Slice {
+    Bound begin;
+    Bound end;
+    std::int64_t step = 1;
+
+    friend constexpr bool operator==(const Slice&, const Slice&) noexcept = default;
+};
+
+/// slice(1, 3), slice(none, -1), slice(0, 5, 2): elements 0, 2 and 4. Selecting nothing, and steps of 0 or
+/// less, are errors where the slice is used.
+template <ExtentInteger I = int>
+[[nodiscard]] constexpr Slice slice(Bound begin, Bound end, I step = 1) {
+    return {begin, end, detail::to_index(step)};
+}
+
+/// One entry of a selection.
+///
+/// | entry | what it does |
+/// |---|---|
+/// | `slice(begin, end, step)` | keeps a part of the axis |
+/// | `all` | keeps the axis |
+/// | an integer | takes one element, and the axis away; negative ones count from the end |
+/// | `newaxis` | adds an axis of length 1 |
+/// | `ellipsis` | keeps as many axes as the other entries leave |
+class Selector {
+public:
+    enum class Kind : std::uint8_t { All, Slice, Index, NewAxis, Ellipsis };
+
+    constexpr Selector() noexcept = default;  // all
+    constexpr Selector(detail::Word<detail::WholeAxis> /*all*/) noexcept {}
+    constexpr Selector(detail::Word<detail::NewAxis> /*newaxis*/) noexcept : kind_(Kind::NewAxis) {}
+    constexpr Selector(detail::Word<detail::Ellipsis> /*ellipsis*/) noexcept : kind_(Kind::Ellipsis) {}
+    constexpr Selector(const Slice& part) noexcept : part_(part), kind_(Kind::Slice) {}
+    constexpr Selector(ExtentInteger auto index) : part_{index, none}, kind_(Kind::Index) {}
+
+    [[nodiscard]] constexpr Kind kind() const noexcept { return kind_; }
+    /// Of Kind::Slice.
+    [[nodiscard]] constexpr const Slice& part() const noexcept { return part_; }
+    /// Of Kind::Index.
+    [[nodiscard]] constexpr std::int64_t index() const noexcept { return part_.begin.value(); }
+    /// Whether it speaks of one axis of the array.
+    [[nodiscard]] constexpr bool takes_axis() const noexcept {
+        return kind_ != Kind::NewAxis && kind_ != Kind::Ellipsis;
+    }
+    /// As it is written: "slice(1, none, 2)".
+    [[nodiscard]] VOLLEY_API std::string to_string() const;
+
+    friend constexpr bool operator==(const Selector&, const Selector&) noexcept = default;
+
+private:
+    Slice part_ = {none, none};
+    Kind kind_ = Kind::All;
+};
+
+/// A part of an array: `{slice(1, 3), all}`, or just `2` or `slice(0, 4)` where a Selection is expected; `{}`
+/// is all of it. Axes without an entry are kept whole.
+///
+///     copy_region(dst, {slice(1, 3), all, slice(4, 8, 2)}, src, {slice(2, 4), all, slice(3, 7, 2)});
+class Selection {
+public:
+    /// One more than the longest that is legal (an integer for each axis, as many new axes, an ellipsis):
+    /// what comes behind it is not kept, because so many are refused for any array.
+    static constexpr std::size_t capacity = 2 * std::size_t{max_rank} + 2;
+
+    constexpr Selection() noexcept = default;
+    constexpr Selection(std::initializer_list<Selector> entries) noexcept {
+        for (const Selector& entry : entries) {
+            if (size_ == capacity) break;
+            entries_[size_++] = entry;
+        }
+    }
+    constexpr Selection(const Selector& entry) noexcept : size_(1) { entries_[0] = entry; }
+    constexpr Selection(const Slice& part) noexcept : Selection(Selector(part)) {}
+    constexpr Selection(ExtentInteger auto index) : Selection(Selector(index)) {}
+    constexpr Selection(detail::Word<detail::WholeAxis> word) noexcept : Selection(Selector(word)) {}
+    constexpr Selection(detail::Word<detail::NewAxis> word) noexcept : Selection(Selector(word)) {}
+    constexpr Selection(detail::Word<detail::Ellipsis> word) noexcept : Selection(Selector(word)) {}
+
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr const Selector* begin() const noexcept { return entries_.data(); }
+    [[nodiscard]] constexpr const Selector* end() const noexcept { return entries_.data() + size_; }
+    /// "{slice(1, 3), all}"
+    [[nodiscard]] VOLLEY_API std::string to_string() const;
+
+private:
+    std::array<Selector, capacity> entries_{};
+    std::size_t size_ = 0;
+};
+
+// NOLINTEND(google-explicit-constructor)
+
+namespace detail {
+
+/// The shape and strides (of any unit) of the selected part, in place of those of the array; returns the
+/// offset of its first element, in the strides' unit. `subject` names the array in messages.
+///
+/// Throws ArgumentError: IndexError for integers out of range, slices that select nothing (`all` of an empty
+/// axis is legal), steps of 0 or less, more entries than axes and two ellipses; InvalidShape for more than 8
+/// axes in the result. Then nothing is changed.
+VOLLEY_API std::int64_t select(Shape& shape, Strides& strides, const Selection& selection,
+                               std::string_view subject);
+
+}  // namespace detail
+}  // namespace volley
