@@ -28,11 +28,11 @@ namespace detail {
 
 /// Elements in host memory, of a buffer's type.
 struct HostSide {
-    std::byte* data = nullptr;            // written to by reads alone
-    std::size_t count = 0;                // elements
-    bool shaped = false;                  // false: side by side in row-major order, whatever the buffer's shape
-    Shape shape = {};                     // else: this,
-    Strides strides = {};                 //   and bytes between neighbours
+    std::byte* data = nullptr;  // written to by reads alone
+    std::size_t count = 0;      // elements
+    bool shaped = false;        // false: side by side in row-major order, whatever the buffer's shape
+    Shape shape = {};           // else: this,
+    Strides strides = {};       //   and bytes between neighbours
     const AnyHostArray* array = nullptr;  // page-locked
 };
 
@@ -42,25 +42,26 @@ using BufferId = Id<struct BufferTag>;
 using StorageId = Id<struct StorageTag>;
 
 struct BufferOptions {
-    std::string name = {};       ///< for messages; empty: "buffer 12"
-    Shape padded_shape = {};     ///< what is allocated, no smaller in any axis than the shape; empty: the shape itself
-    Placement placement = {};    ///< which queues have a replica of their own
-    bool zeroed = false;         ///< memory is cleared when it is made
+    std::string name = {};  ///< for messages; empty: "buffer 12"
+    Shape padded_shape =
+        {};  ///< what is allocated, no smaller in any axis than the shape; empty: the shape itself
+    Placement placement = {};  ///< which queues have a replica of their own
+    bool zeroed = false;       ///< memory is cleared when it is made
 };
 
-/// A handle to an array in a storage, which has replicas for the queues of its context. Copies are the same buffer;
-/// views are other buffers of the same storage. Nothing is allocated until it is written to or launched with. A
-/// default-constructed one names no storage; using it is an error. Two threads may use one buffer; whose write comes last
-/// is up to them.
+/// A handle to an array in a storage, which has replicas for the queues of its context. Copies are the same
+/// buffer; views are other buffers of the same storage. Nothing is allocated until it is written to or
+/// launched with. A default-constructed one names no storage; using it is an error. Two threads may use one
+/// buffer; whose write comes last is up to them.
 ///
-/// Arrays are row-major, of up to 8 dimensions. An array with a padded shape is the corner at the origin of what is
-/// allocated; the padding may be read and written, and its contents are undefined. A kernel sees a buffer's window: all
-/// elements from its first to its last one as they lie in memory, padding included.
+/// Arrays are row-major, of up to 8 dimensions. An array with a padded shape is the corner at the origin of
+/// what is allocated; the padding may be read and written, and its contents are undefined. A kernel sees a
+/// buffer's window: all elements from its first to its last one as they lie in memory, padding included.
 class VOLLEY_API AnyBuffer {
 public:
     AnyBuffer() noexcept = default;
-    /// Makes a storage for the current context. Throws ArgumentError for a shape whose bytes overflow, a padded shape that
-    /// does not fit, a void type, or a placement on a queue of another context.
+    /// Makes a storage for the current context. Throws ArgumentError for a shape whose bytes overflow, a
+    /// padded shape that does not fit, a void type, or a placement on a queue of another context.
     AnyBuffer(DType dtype, const Shape& shape, BufferOptions options = {});
 
     // What it is
@@ -69,7 +70,9 @@ public:
     /// Bytes between neighbours along each axis.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     /// As it was made with; the shape itself for views and for arrays without padding.
-    [[nodiscard]] const Shape& padded_shape() const noexcept { return padded_.rank() == 0 ? shape_ : padded_; }
+    [[nodiscard]] const Shape& padded_shape() const noexcept {
+        return padded_.rank() == 0 ? shape_ : padded_;
+    }
     /// In elements.
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
     [[nodiscard]] std::size_t bytes() const noexcept { return size() * dtype_.size(); }
@@ -95,11 +98,11 @@ public:
     [[nodiscard]] bool exists_on(unsigned k) const;
     /// Whether the replica of queue k has memory. False where there is none.
     [[nodiscard]] bool is_allocated(unsigned k) const;
-    /// Makes the memory of all replicas. Idempotent, safe from several threads. Throws MemoryError; then the replicas
-    /// without memory can be tried again.
+    /// Makes the memory of all replicas. Idempotent, safe from several threads. Throws MemoryError; then the
+    /// replicas without memory can be tried again.
     void ensure_allocated() const;
-    /// Frees the memory of all replicas once the work that uses it is done, also that of views. Using it, or a view, is an
-    /// error from then on. Does not wait. Twice is once.
+    /// Frees the memory of all replicas once the work that uses it is done, also that of views. Using it, or
+    /// a view, is an error from then on. Does not wait. Twice is once.
     void destroy() noexcept;
 
     // Views: share the storage
@@ -107,8 +110,9 @@ public:
     [[nodiscard]] AnyBuffer view_bytes(std::size_t offset, std::size_t bytes) const;
     /// Elements [offset, offset + count) of the window, one-dimensional.
     [[nodiscard]] AnyBuffer view(std::size_t offset, std::size_t count) const;
-    /// The same bytes as another type, misaligned ones an error (InvalidView). Of the same size: the same array. Else a
-    /// contiguous buffer's last axis grows or shrinks, and any other's window becomes one-dimensional.
+    /// The same bytes as another type, misaligned ones an error (InvalidView). Of the same size: the same
+    /// array. Else a contiguous buffer's last axis grows or shrinks, and any other's window becomes
+    /// one-dimensional.
     [[nodiscard]] AnyBuffer view_as(DType dtype) const;
     /// A part of the array: slices, integers, new axes. See slice.hpp.
     [[nodiscard]] AnyBuffer sub(const Selection& selection) const;
@@ -116,9 +120,9 @@ public:
     [[nodiscard]] AnyBuffer reshape(const Shape& shape) const;
 
     // Host data. All of these check everything before they allocate or write anything.
-    /// Copies host bytes, the array's elements in row-major order, to all replicas, or to the one of a queue. The host's
-    /// data can be changed when the call returns; it waits only where it must. Throws ArgumentError (SizeMismatch) unless
-    /// the sizes are equal.
+    /// Copies host bytes, the array's elements in row-major order, to all replicas, or to the one of a queue.
+    /// The host's data can be changed when the call returns; it waits only where it must. Throws
+    /// ArgumentError (SizeMismatch) unless the sizes are equal.
     void write_bytes(std::span<const std::byte> data);
     void write_bytes(std::span<const std::byte> data, const Queue& queue);
     /// Waits for the last writer of queue k's replica, not for later work, and copies its elements. Throws
@@ -127,13 +131,14 @@ public:
     /// What read_bytes checks before it waits: that queue k has a replica that has been written to.
     void check_readable(unsigned k) const;
 
-    /// From and to page-locked memory (host_array.hpp), which is kept alive until it is done. Shapes and types must agree.
+    /// From and to page-locked memory (host_array.hpp), which is kept alive until it is done. Shapes and
+    /// types must agree.
     Event write_async(const AnyHostArray& from);
     Event write_async(const AnyHostArray& from, const Queue& queue);
     Event read_async(unsigned k, const AnyHostArray& to) const;
 
-    /// From any host memory, to the replica of one queue, or to all. Not `async`: the data can be changed when it returns.
-    /// Async: it must stay as it is until the event; `owner`, if given, is kept until then.
+    /// From any host memory, to the replica of one queue, or to all. Not `async`: the data can be changed
+    /// when it returns. Async: it must stay as it is until the event; `owner`, if given, is kept until then.
     Event write_from(const detail::HostSide& from, const Queue* queue, bool async,
                      std::shared_ptr<const void> owner = nullptr);
     /// Into any host memory. Not `async`: waits.
@@ -143,17 +148,17 @@ public:
     Event fill_bytes(std::span<const std::byte> element);
     /// Sets all bytes of its elements to zero. Does not wait.
     Event zero();
-    /// Copies another buffer's elements, of the same type and shape: each replica from the nearest one. Inside a device
-    /// directly, between devices through page-locked memory in a pipeline. Throws ArgumentError for overlapping views of
-    /// one storage. Does not wait.
+    /// Copies another buffer's elements, of the same type and shape: each replica from the nearest one.
+    /// Inside a device directly, between devices through page-locked memory in a pipeline. Throws
+    /// ArgumentError for overlapping views of one storage. Does not wait.
     Event copy_from(const AnyBuffer& other);
     /// `count` elements of the window from one place to another. Refuses ranges that overlap (InvalidView).
     Event copy_within(std::size_t to, std::size_t from, std::size_t count);
 
     // Where the host shares the device's memory
-    /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it: const, for
-    /// its writers alone. Valid while the buffer lives and no later work changes it. Throws MemoryError:
-    /// NotHostAccessible, then NotAllocated.
+    /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it:
+    /// const, for its writers alone. Valid while the buffer lives and no later work changes it. Throws
+    /// MemoryError: NotHostAccessible, then NotAllocated.
     [[nodiscard]] std::span<const std::byte> as_host_bytes(unsigned k) const;
     [[nodiscard]] std::span<std::byte> as_host_bytes(unsigned k);
 
@@ -162,7 +167,9 @@ public:
         if (storage_ == nullptr) fail_empty();
         return *storage_;
     }
-    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept { return storage_; }
+    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
+        return storage_;
+    }
     /// Elements that a kernel may touch.
     [[nodiscard]] std::uint64_t window_elements() const noexcept {
         return dtype_.size() == 0 ? 0 : window_bytes() / dtype_.size();
@@ -171,20 +178,20 @@ public:
     [[nodiscard]] bool owns_window() const noexcept { return owns_window_; }
 
     // Checks: each throws ArgumentError naming the buffer
-    void check_contiguous() const;                ///< InvalidView
-    void check_single() const;                    ///< SizeMismatch unless it has one element
-    void check_queue(const Queue& queue) const;   ///< WrongContext
+    void check_contiguous() const;               ///< InvalidView
+    void check_single() const;                   ///< SizeMismatch unless it has one element
+    void check_queue(const Queue& queue) const;  ///< WrongContext
     /// The queue by which replica r is known: the first that works on it.
     [[nodiscard]] unsigned queue_of_replica(unsigned r) const;
     /// Throws ArgumentError (TypeMismatch) unless the elements are of that type.
     void check_type(DType wanted) const;
     /// A buffer on a storage that exists already, for the runtime.
-    AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape, const Strides& strides,
-              std::string name);
+    AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
+              const Strides& strides, std::string name);
 
 private:
-    [[nodiscard]] AnyBuffer make_view(DType dtype, const Shape& shape, const Strides& strides, std::int64_t offset,
-                                      std::int64_t window, bool owns_window) const;
+    [[nodiscard]] AnyBuffer make_view(DType dtype, const Shape& shape, const Strides& strides,
+                                      std::int64_t offset, std::int64_t window, bool owns_window) const;
     [[noreturn]] static void fail_empty();
 
     std::shared_ptr<runtime::Storage> storage_;

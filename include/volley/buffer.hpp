@@ -6,6 +6,7 @@
 #include <volley/host_array.hpp>
 #include <volley/lang/type_of.hpp>
 #include <volley/mapping.hpp>
+#include <volley/nested_list.hpp>
 
 #include <concepts>
 #include <initializer_list>
@@ -36,7 +37,9 @@ concept ContiguousRangeOf = RangeOf<R, T> && requires(const R& range) {
 
 /// Shaped host data: an ArrayView, or what looks like std::mdspan.
 template <class R>
-concept ShapedHost = MdspanLike<R> || requires(const R& view) { []<class T>(const ArrayView<T>&) {}(view); };
+concept ShapedHost = MdspanLike<R> || requires(const R& view) {
+    []<class T>(const ArrayView<T>&) {}(view);
+};
 
 /// What a buffer of T can be written with.
 template <class R, class T>
@@ -118,11 +121,13 @@ public:
     [[nodiscard]] Buffer sub(const Selection& selection) const { return Buffer(AnyBuffer::sub(selection)); }
     [[nodiscard]] Buffer reshape(const Shape& shape) const { return Buffer(AnyBuffer::reshape(shape)); }
 
-    /// Copies host data to all replicas, or to a queue's: a range of as many elements in row-major order; an ArrayView, an
-    /// mdspan or a HostArray of the same shape. The data can be changed when it returns; it waits only where it must.
+    /// Copies host data to all replicas, or to a queue's: a range of as many elements in row-major order; an
+    /// ArrayView, an mdspan or a HostArray of the same shape. The data can be changed when it returns; it
+    /// waits only where it must.
     template <detail::HostDataOf<T> R>
     void write(const R& data) {
-        detail::with_side<T>(data, [this](const detail::HostSide& side) { write_from(side, nullptr, false); });
+        detail::with_side<T>(data,
+                             [this](const detail::HostSide& side) { write_from(side, nullptr, false); });
     }
     template <detail::HostDataOf<T> R>
     void write(const R& data, const Queue& queue) {
@@ -130,22 +135,18 @@ public:
     }
     void write(std::initializer_list<T> data) { write<std::initializer_list<T>>(data); }
     /// One element.
-    void write(const T& value)
-    requires(!requires(const T& several) { std::begin(several); })
-    {
+    void write(const T& value) requires(!requires(const T& several) { std::begin(several); }) {
         write(std::span<const T, 1>(&value, 1));
     }
 
-    /// The same without waiting: data that is given as an lvalue must stay as it is until the event, an rvalue is kept
-    /// alive until then, and so is a HostArray's memory.
+    /// The same without waiting: data that is given as an lvalue must stay as it is until the event, an
+    /// rvalue is kept alive until then, and so is a HostArray's memory.
     template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T>
-    Event write_async(R&& data) {
+    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_async(R&& data) {
         return write_async_to(nullptr, std::forward<R>(data));
     }
     template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T>
-    Event write_async(R&& data, const Queue& queue) {
+    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_async(R&& data, const Queue& queue) {
         return write_async_to(&queue, std::forward<R>(data));
     }
 
@@ -176,7 +177,9 @@ public:
     void read_into(std::span<T> data, unsigned k = 0) const {
         read_to(detail::dense_side<T>(data.data(), data.size()), k, false);
     }
-    void read_into(const ArrayView<T>& data, unsigned k = 0) const { read_to(detail::view_side(data), k, false); }
+    void read_into(const ArrayView<T>& data, unsigned k = 0) const {
+        read_to(detail::view_side(data), k, false);
+    }
     void read_into(const HostArray<T>& data, unsigned k = 0) const {
         detail::with_side<T>(data, [&](const detail::HostSide& side) { read_to(side, k, false); });
     }
@@ -184,7 +187,9 @@ public:
     Event read_async(unsigned k, std::span<T> data) const {
         return read_to(detail::dense_side<T>(data.data(), data.size()), k, true);
     }
-    Event read_async(unsigned k, const ArrayView<T>& data) const { return read_to(detail::view_side(data), k, true); }
+    Event read_async(unsigned k, const ArrayView<T>& data) const {
+        return read_to(detail::view_side(data), k, true);
+    }
     Event read_async(unsigned k, const HostArray<T>& data) const { return AnyBuffer::read_async(k, data); }
 
     // Regions: parts of the array, as sub() selects them
@@ -193,11 +198,13 @@ public:
         sub(region).write(data);
     }
     template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T>
-    Event write_region_async(const Selection& region, R&& data) {
+    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_region_async(const Selection& region,
+                                                                                    R&& data) {
         return sub(region).write_async(std::forward<R>(data));
     }
-    [[nodiscard]] std::vector<T> read_region(unsigned k, const Selection& region) const { return sub(region).read(k); }
+    [[nodiscard]] std::vector<T> read_region(unsigned k, const Selection& region) const {
+        return sub(region).read(k);
+    }
     void read_region(unsigned k, const Selection& region, const ArrayView<T>& to) const {
         sub(region).read_into(to, k);
     }
@@ -216,7 +223,8 @@ public:
     /// Page-locked memory with its shape and padding.
     [[nodiscard]] HostArray<T> empty_like() const { return HostArray<T>(AnyHostArray::like(*this)); }
 
-    // Without a copy, where the host shares the device's memory. See AnyBuffer::as_host_bytes for waits and errors.
+    // Without a copy, where the host shares the device's memory. See AnyBuffer::as_host_bytes for waits and
+    // errors.
     /// Contiguous buffers only (else InvalidView: use as_array).
     [[nodiscard]] std::span<const T> as_span(unsigned k = 0) const {
         check_contiguous();
@@ -267,8 +275,9 @@ private:
 
 /// A buffer of a range's elements, one-dimensional, with the data in every replica.
 template <class R>
-requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> && !std::derived_from<R, AnyHostArray>)
-[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, BufferOptions options = {}) {
+requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> &&
+         !std::derived_from<R, AnyHostArray>)
+    [[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, BufferOptions options = {}) {
     Buffer<detail::element_of<R>> buffer(std::size(data), std::move(options));
     buffer.write(data);
     return buffer;
@@ -281,9 +290,10 @@ template <class T>
 }
 /// The same with another shape of as many elements.
 template <class R>
-requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> && !std::derived_from<R, AnyHostArray>)
-[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape,
-                                                      BufferOptions options = {}) {
+requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> &&
+         !std::derived_from<R, AnyHostArray>)
+    [[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape,
+                                                          BufferOptions options = {}) {
     Buffer<detail::element_of<R>> buffer(shape, std::move(options));
     buffer.write(data);
     return buffer;
@@ -308,15 +318,17 @@ template <class T>
 }
 /// Rows, and planes of rows: `as_buffer({{1, 2, 3}, {4, 5, 6}})`. Ragged lists are an error (InvalidShape).
 template <class T>
-[[nodiscard]] Buffer<T> as_buffer(std::initializer_list<std::initializer_list<T>> rows, BufferOptions options = {}) {
-    const auto nested = detail::flatten(rows);
-    return as_buffer(nested.data, nested.shape, std::move(options));
+[[nodiscard]] Buffer<T> as_buffer(std::initializer_list<std::initializer_list<T>> rows,
+                                  BufferOptions options = {}) {
+    const auto data = detail::nested(rows);
+    return as_buffer(data.elements(), data.shape, std::move(options));
 }
 template <class T>
-[[nodiscard]] Buffer<T> as_buffer(std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes,
-                                  BufferOptions options = {}) {
-    const auto nested = detail::flatten(planes);
-    return as_buffer(nested.data, nested.shape, std::move(options));
+[[nodiscard]] Buffer<T> as_buffer(
+    std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes,
+    BufferOptions options = {}) {
+    const auto data = detail::nested(planes);
+    return as_buffer(data.elements(), data.shape, std::move(options));
 }
 
 }  // namespace volley

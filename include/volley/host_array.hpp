@@ -11,18 +11,19 @@
 namespace volley {
 
 struct HostArrayOptions {
-    Shape padded_shape = {};            ///< as of buffers: a transfer is one piece when both agree
-    std::optional<Queue> queue = {};    ///< the device whose backend makes the memory; else the context's first
+    Shape padded_shape = {};          ///< as of buffers: a transfer is one piece when both agree
+    std::optional<Queue> queue = {};  ///< the device whose backend makes the memory; else the context's first
 };
 
-/// A host array whose element type is known at run time. A handle: copies are the same array. Its memory is kept until
-/// transfers that use it are done.
+/// A host array whose element type is known at run time. A handle: copies are the same array. Its memory is
+/// kept until transfers that use it are done.
 class VOLLEY_API AnyHostArray {
 public:
     AnyHostArray() noexcept = default;
     /// Allocates at once; the contents are undefined. Throws as AnyBuffer does, and MemoryError.
     AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptions& options = {});
-    /// With the type, shape and padding of a buffer, made by its device: transfers between the two are one piece.
+    /// With the type, shape and padding of a buffer, made by its device: transfers between the two are one
+    /// piece.
     [[nodiscard]] static AnyHostArray like(const AnyBuffer& buffer);
 
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
@@ -31,18 +32,26 @@ public:
     /// In bytes.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
-    /// The first element; the host's addresses are those of its strides from here. Throws when the context is gone.
+    /// The first element; the host's addresses are those of its strides from here. Throws when the context is
+    /// gone.
     [[nodiscard]] std::byte* bytes() const;
 
     /// Throws ArgumentError (TypeMismatch) unless the elements are of that type.
     void check_type(DType wanted) const;
     /// What transfers need to know of it.
     [[nodiscard]] detail::HostSide side() const {
-        return {.data = bytes(), .count = size(), .shaped = true, .shape = shape_, .strides = strides_, .array = this};
+        return {.data = bytes(),
+                .count = size(),
+                .shaped = true,
+                .shape = shape_,
+                .strides = strides_,
+                .array = this};
     }
     /// For the runtime; throws for a default-constructed one.
     [[nodiscard]] runtime::Storage& storage() const;
-    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept { return storage_; }
+    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
+        return storage_;
+    }
 
 private:
     std::shared_ptr<runtime::Storage> storage_;
@@ -66,12 +75,10 @@ public:
     HostArray() noexcept = default;
     explicit HostArray(const Shape& shape, const HostArrayOptions& options = {})
         : AnyHostArray(dtype_of<T>(), shape, options) {}
-    explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) {
-        check_type(dtype_of<T>());
-    }
+    explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) { check_type(dtype_of<T>()); }
 
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes()); }
-    /// Its elements, without the padding.
+    /// Its elements, without the padding: `for (float& x : host.view())`.
     [[nodiscard]] ArrayView<T> view() const {
         return ArrayView<T>(data(), shape(), strides().divided(sizeof(T)));
     }
@@ -80,8 +87,6 @@ public:
     [[nodiscard]] T& operator()(I... index) const {
         return view()(index...);
     }
-    [[nodiscard]] auto begin() const { return view().begin(); }
-    [[nodiscard]] auto end() const { return view().end(); }
 };
 
 }  // namespace volley

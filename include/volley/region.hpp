@@ -1,5 +1,6 @@
-// Parts of arrays moved between buffers, and what a transfer costs. A region is what is left of an array after slices,
-// integers and new axes are applied (slice.hpp); regions must have the same shape, there is no broadcasting.
+// Parts of arrays moved between buffers, and what a transfer costs. A region is what is left of an array
+// after slices, integers and new axes are applied (slice.hpp); regions must have the same shape, there is no
+// broadcasting.
 #pragma once
 
 #include <volley/buffer.hpp>
@@ -10,8 +11,9 @@
 
 namespace volley {
 
-/// Between buffers of one context: inside a device directly, between devices through the host. Every replica of `to` gets
-/// the region from the nearest replica of `from`. Refuses regions that overlap (ArgumentError, InvalidView). Does not wait.
+/// Between buffers of one context: inside a device directly, between devices through the host. Every replica
+/// of `to` gets the region from the nearest replica of `from`. Refuses regions that overlap (ArgumentError,
+/// InvalidView). Does not wait.
 ///
 ///     copy_region(dst, {slice(1, 3), all, slice(4, 8, 2)}, src, {slice(2, 4), all, slice(3, 7, 2)});
 inline Event copy_region(const AnyBuffer& to, const Selection& to_region, const AnyBuffer& from,
@@ -39,8 +41,8 @@ struct TransferPlan {
 };
 VOLLEY_API std::ostream& operator<<(std::ostream& out, const TransferPlan& plan);
 
-/// The plan that write, read or copy_from will follow, for the first replica. Throws what they would for arguments that
-/// do not fit. Regions: give views (`dev.sub({all, slice(0, 4)})`).
+/// The plan that write, read or copy_from will follow, for the first replica. Throws what they would for
+/// arguments that do not fit. Regions: give views (`dev.sub({all, slice(0, 4)})`).
 [[nodiscard]] VOLLEY_API TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to);
 [[nodiscard]] VOLLEY_API TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to);
 [[nodiscard]] VOLLEY_API TransferPlan transfer_plan(const AnyBuffer& from, const AnyBuffer& to);

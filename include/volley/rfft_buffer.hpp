@@ -11,16 +11,17 @@ namespace volley {
 
 namespace detail {
 
-/// The shape of the spectrum's half: the last axis has n / 2 + 1 entries. Throws ArgumentError (InvalidShape) for a shape
-/// without axes or with an empty last one.
+/// The shape of the spectrum's half: the last axis has n / 2 + 1 entries. Throws ArgumentError (InvalidShape)
+/// for a shape without axes or with an empty last one.
 [[nodiscard]] VOLLEY_API Shape half_spectrum_shape(const Shape& real);
 /// The rows of reals that hold it: the last axis has 2 (n / 2 + 1) entries.
 [[nodiscard]] VOLLEY_API Shape padded_real_shape(const Shape& real);
 
 }  // namespace detail
 
-/// One storage, seen as real values (rows padded to an even length with room for one more complex number) and as the
-/// n / 2 + 1 complex numbers of each row's half spectrum. What vkdispatch calls an RFFTBuffer. T is float, double or half.
+/// One storage, seen as real values (rows padded to an even length with room for one more complex number) and
+/// as the n / 2 + 1 complex numbers of each row's half spectrum. What vkdispatch calls an RFFTBuffer. T is
+/// float, double or half.
 ///
 ///     RfftBuffer<float> signal({64, 1000});
 ///     signal.write_real(samples);                  // 64 x 1000 floats
@@ -38,7 +39,8 @@ public:
                         .template view_as<Complex>()
                         .reshape(detail::half_spectrum_shape(shape))) {}
 
-    /// The real values: an array with padded rows. Kernels see the padding; `strides()` tells the rows' distance.
+    /// The real values: an array with padded rows. Kernels see the padding; `strides()` tells the rows'
+    /// distance.
     [[nodiscard]] Buffer<T> real() const { return real_; }
     /// The half spectrum, contiguous.
     [[nodiscard]] Buffer<Complex> spectrum() const { return spectrum_; }

@@ -178,7 +178,8 @@ AnyBuffer AnyBuffer::view_as(DType dtype) const {
     }
     const std::int64_t old_size = element_of(dtype_);
     const std::int64_t new_size = element_of(dtype);
-    // Strides that the new type's alignment divides carry over; the others are refused where they would matter.
+    // Strides that the new type's alignment divides carry over; the others are refused where they would
+    // matter.
     if (old_size == new_size) {
         for (int d = 0; d < strides_.rank(); ++d) {
             if (shape_[d] > 1 && strides_[d] % static_cast<std::int64_t>(dtype.align()) != 0) {
@@ -222,8 +223,8 @@ AnyBuffer AnyBuffer::reshape(const Shape& shape) const {
     static_cast<void>(storage());
     if (shape.elements() != size_) {
         fail(ErrorCode::SizeMismatch,
-             cat("shape ", shape.to_string(), " has ", shape.elements(), " elements, where it has ", size_), name(),
-             "reshape to a shape of as many elements");
+             cat("shape ", shape.to_string(), " has ", shape.elements(), " elements, where it has ", size_),
+             name(), "reshape to a shape of as many elements");
     }
     check_contiguous();
     return make_view(dtype_, shape, row_major_byte_strides(shape, element_of(dtype_)), offset_,

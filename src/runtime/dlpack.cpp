@@ -35,15 +35,16 @@ struct Code {
 };
 // Both ways: the code and the scalar's size decide. Bool goes out as a byte, and never comes in.
 constexpr Code codes[] = {
-    {ScalarType::I8, kDLInt},   {ScalarType::I16, kDLInt},   {ScalarType::I32, kDLInt},   {ScalarType::I64, kDLInt},
-    {ScalarType::U8, kDLUInt},  {ScalarType::U16, kDLUInt},  {ScalarType::U32, kDLUInt},  {ScalarType::U64, kDLUInt},
-    {ScalarType::F16, kDLFloat}, {ScalarType::F32, kDLFloat}, {ScalarType::F64, kDLFloat}, {ScalarType::Bool, kDLUInt},
+    {ScalarType::I8, kDLInt},    {ScalarType::I16, kDLInt},   {ScalarType::I32, kDLInt},
+    {ScalarType::I64, kDLInt},   {ScalarType::U8, kDLUInt},   {ScalarType::U16, kDLUInt},
+    {ScalarType::U32, kDLUInt},  {ScalarType::U64, kDLUInt},  {ScalarType::F16, kDLFloat},
+    {ScalarType::F32, kDLFloat}, {ScalarType::F64, kDLFloat}, {ScalarType::Bool, kDLUInt},
 };
 
 DLDataType tensor_type(DType dtype) {
     const bool complex = dtype.is_complex();
-    const auto known =
-        std::find_if(std::begin(codes), std::end(codes), [&](const Code& entry) { return entry.scalar == dtype.scalar(); });
+    const auto known = std::find_if(std::begin(codes), std::end(codes),
+                                    [&](const Code& entry) { return entry.scalar == dtype.scalar(); });
     DLDataType type{};
     type.code = complex ? std::uint8_t{kDLComplex} : known->code;
     type.bits = static_cast<std::uint8_t>(8 * size_of(dtype.scalar()) * (complex ? 2 : 1));
@@ -77,7 +78,8 @@ struct Kept {
 };
 
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const ImportOptions& options) {
-    fail(code, what, options.name.empty() ? std::string("a DLPack tensor") : cat("buffer '", options.name, "'"),
+    fail(code, what,
+         options.name.empty() ? std::string("a DLPack tensor") : cat("buffer '", options.name, "'"),
          "make a dense copy in host memory, or write() it into a buffer");
 }
 
@@ -121,8 +123,8 @@ AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
     const std::optional<DType> dtype = dtype_of_tensor(given.dtype);
     if (!dtype) {
         refuse(ErrorCode::TypeMismatch,
-               cat("the tensor has elements of code ", int{given.dtype.code}, " with ", int{given.dtype.bits}, " bits and ",
-                   given.dtype.lanes, " lanes, which buffers do not have"),
+               cat("the tensor has elements of code ", int{given.dtype.code}, " with ", int{given.dtype.bits},
+                   " bits and ", given.dtype.lanes, " lanes, which buffers do not have"),
                options);
     }
     if (given.ndim < 0 || given.ndim > max_rank)
@@ -136,12 +138,14 @@ AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
         std::int64_t inner = element;  // bytes of what lies inside of the axis
         for (std::size_t d = rank; d-- > 0;) {
             const std::int64_t extent = given.shape[d];
-            strides[d] = extent > 1 ? checked_multiply(std::max<std::int64_t>(given.strides[d], 0), element, "a stride")
+            strides[d] = extent > 1 ? checked_multiply(std::max<std::int64_t>(given.strides[d], 0), element,
+                                                       "a stride")
                                     : inner;
             if (strides[d] < inner && shape.elements() != 0)
                 refuse(ErrorCode::InvalidArgument, "the tensor's strides are not row-major", options);
-            inner = checked_add(checked_multiply(std::max<std::int64_t>(extent - 1, 0), strides[d], "the tensor's size"),
-                                inner, "the tensor's size");
+            inner = checked_add(
+                checked_multiply(std::max<std::int64_t>(extent - 1, 0), strides[d], "the tensor's size"),
+                inner, "the tensor's size");
         }
         layout.strides = Strides(std::span<const std::int64_t>(strides.data(), rank));
     }

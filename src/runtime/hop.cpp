@@ -1,5 +1,5 @@
-// Between devices. Page-locked pieces of the destination's device go around: while one is written to, the other is
-// filled. Neither queue waits for the host; each waits for the other's points.
+// Between devices. Page-locked pieces of the destination's device go around: while one is written to, the
+// other is filled. Neither queue waits for the host; each waits for the other's points.
 #include "runtime/transfer.hpp"
 
 #include "runtime/storage.hpp"
@@ -25,10 +25,12 @@ struct Piece {
     Rect rect;
 };
 
-/// Calls f(piece) for parts of one rect of at most piece_bytes: some planes, some rows of one, or a part of a row.
+/// Calls f(piece) for parts of one rect of at most piece_bytes: some planes, some rows of one, or a part of a
+/// row.
 template <class F>
 void for_each_piece(const RectPlace& to, const RectPlace& from, const Rect& rect, F&& f) {
-    const auto moved = [](const RectPlace& place, std::uint64_t plane, std::uint64_t row, std::uint64_t byte) {
+    const auto moved = [](const RectPlace& place, std::uint64_t plane, std::uint64_t row,
+                          std::uint64_t byte) {
         RectPlace result = place;
         result.offset += plane * place.stride[1] + row * place.stride[0] + byte;
         return result;
@@ -37,7 +39,8 @@ void for_each_piece(const RectPlace& to, const RectPlace& from, const Rect& rect
     if (plane_bytes <= piece_bytes) {
         const std::uint64_t planes = piece_bytes / plane_bytes;
         for (std::uint64_t p = 0; p < rect.count[1]; p += planes) {
-            f(Piece{moved(to, p, 0, 0), moved(from, p, 0, 0),
+            f(Piece{moved(to, p, 0, 0),
+                    moved(from, p, 0, 0),
                     {rect.row, {rect.count[0], std::min(planes, rect.count[1] - p)}}});
         }
         return;
@@ -47,7 +50,8 @@ void for_each_piece(const RectPlace& to, const RectPlace& from, const Rect& rect
     for (std::uint64_t p = 0; p < rect.count[1]; ++p) {
         for (std::uint64_t r = 0; r < rect.count[0]; r += rows) {
             for (std::uint64_t b = 0; b < rect.row; b += bytes) {
-                f(Piece{moved(to, p, r, b), moved(from, p, r, b),
+                f(Piece{moved(to, p, r, b),
+                        moved(from, p, r, b),
                         {std::min(bytes, rect.row - b), {std::min(rows, rect.count[0] - r), 1}}});
             }
         }
@@ -88,7 +92,8 @@ HopPoints hop(ContextCore& core, unsigned to_queue, backend::Memory& to, unsigne
     });
     std::vector<Slot> slots(std::min(slot_count, pieces));
     for (Slot& slot : slots) {
-        slot.storage = Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest), nullptr);
+        slot.storage =
+            Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest), nullptr);
         slot.memory = slot.storage->find(to_queue)->memory();
     }
     HopPoints points;

@@ -36,13 +36,15 @@ Replica& reachable(const AnyBuffer& buffer, unsigned k) {
 
 void wait_for_writers(ContextCore& core, const Replica& replica) {
     for (unsigned q = 0; q < core.queue_count(); ++q) {
-        if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
+        if (const backend::Point point = replica.last_write(q); point != 0)
+            core.queue(q).timeline().wait(point);
     }
 }
 
 void wait_for_users(ContextCore& core, const Replica& replica) {
     for (unsigned q = 0; q < core.queue_count(); ++q) {
-        if (const backend::Point point = replica.last_use(q); point != 0) core.queue(q).timeline().wait(point);
+        if (const backend::Point point = replica.last_use(q); point != 0)
+            core.queue(q).timeline().wait(point);
     }
 }
 
@@ -56,8 +58,9 @@ std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) 
 std::span<const std::byte> AnyBuffer::as_host_bytes(unsigned k) const {
     const Replica& replica = reachable(*this, k);
     if (window_ != 0 && !replica.written()) {
-        fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
-             name(), "write to it, or run a kernel on that queue that does");
+        fail(ErrorCode::NotAllocated,
+             cat("queue ", k, "'s replica was read before anything was written to it"), name(),
+             "write to it, or run a kernel on that queue that does");
     }
     wait_for_writers(storage().core(), replica);
     return window_of(*this, replica);

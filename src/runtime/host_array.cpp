@@ -1,5 +1,5 @@
-// Host arrays are storages whose one replica is page-locked host memory: they end as all storages do, when the transfers
-// that use them are done.
+// Host arrays are storages whose one replica is page-locked host memory: they end as all storages do, when
+// the transfers that use them are done.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
 #include "core/text.hpp"
@@ -16,7 +16,8 @@ using runtime::Storage;
 AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptions& options)
     : dtype_(dtype), shape_(shape), padded_(options.padded_shape.rank() == 0 ? shape : options.padded_shape) {
     if (dtype.is_void()) {
-        fail(ErrorCode::TypeMismatch, "a host array needs an element type", "a HostArray", "use dtype_of<T>()");
+        fail(ErrorCode::TypeMismatch, "a host array needs an element type", "a HostArray",
+             "use dtype_of<T>()");
     }
     check_padding(shape, padded_);
     size_ = shape.elements();
@@ -34,9 +35,9 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
 AnyHostArray AnyHostArray::like(const AnyBuffer& buffer) {
     Storage& storage = buffer.storage();
     storage.check_usable();
-    return AnyHostArray(buffer.dtype(), buffer.shape(),
-                        {.padded_shape = buffer.padded_shape(),
-                         .queue = storage.core().make_queue(storage.home(0))});
+    return AnyHostArray(
+        buffer.dtype(), buffer.shape(),
+        {.padded_shape = buffer.padded_shape(), .queue = storage.core().make_queue(storage.home(0))});
 }
 
 Storage& AnyHostArray::storage() const {

@@ -16,22 +16,25 @@ ImportTarget target_of(const ImportOptions& options) {
     target.core = options.queue ? ContextCore::core_of(*options.queue) : current_core();
     target.core->check_open("an import");
     target.queue = options.queue ? options.queue->index() : 0;
-    target.subject = options.name.empty() ? std::string("imported memory") : cat("buffer '", options.name, "'");
+    target.subject =
+        options.name.empty() ? std::string("imported memory") : cat("buffer '", options.name, "'");
     return target;
 }
 
-AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> memory, ImportOptions options) {
+AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> memory,
+                       ImportOptions options) {
     const ImportTarget target = target_of(options);
     if (memory.data() == nullptr && !memory.empty()) {
-        fail(ErrorCode::InvalidArgument, "the memory is a null pointer", target.subject, "give memory of the shape's size");
+        fail(ErrorCode::InvalidArgument, "the memory is a null pointer", target.subject,
+             "give memory of the shape's size");
     }
     if (reinterpret_cast<std::uintptr_t>(memory.data()) % dtype.align() != 0) {
         fail(ErrorCode::InvalidArgument, cat("the memory is not aligned for elements of type ", dtype.name()),
              target.subject, cat("it must begin at a multiple of ", dtype.align(), " bytes"));
     }
     backend::Device& device = target.core->device(target.core->device_of(target.queue));
-    auto storage = Storage::adopt(target.core, target.queue, device.import_host(memory), std::move(options.owner),
-                                  {.name = target.subject});
+    auto storage = Storage::adopt(target.core, target.queue, device.import_host(memory),
+                                  std::move(options.owner), {.name = target.subject});
     return AnyBuffer(std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name));
 }
 
@@ -51,7 +54,9 @@ std::uint64_t bytes_of(DType dtype, const Shape& shape, const ImportTarget& targ
     return static_cast<std::uint64_t>(shape.bytes(static_cast<std::int64_t>(dtype.size())));
 }
 
-Layout dense(DType dtype, const Shape& shape) { return row_major(shape, shape, static_cast<std::int64_t>(dtype.size())); }
+Layout dense(DType dtype, const Shape& shape) {
+    return row_major(shape, shape, static_cast<std::int64_t>(dtype.size()));
+}
 
 void check_bytes(std::uint64_t given, std::uint64_t needed, const Shape& shape, const ImportTarget& target) {
     if (given == needed) return;
@@ -102,8 +107,8 @@ AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& obj
     const ImportTarget target = runtime::target_of(options);
     check_bytes(size_of(object), bytes_of(dtype, shape, target), shape, target);
     backend::Device& device = target.core->device(target.core->device_of(target.queue));
-    auto storage = Storage::adopt(target.core, target.queue, device.import_native(object), std::move(options.owner),
-                                  {.name = target.subject});
+    auto storage = Storage::adopt(target.core, target.queue, device.import_native(object),
+                                  std::move(options.owner), {.name = target.subject});
     return AnyBuffer(std::move(storage), dtype, shape, dense(dtype, shape).strides, std::move(options.name));
 }
 

@@ -56,7 +56,7 @@ void check_product(const KernelCore& kernel, ir::Dim3 global) {
 std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn,
                                 const detail::BoundArgument* arguments) {
     for (std::size_t i = 0; i < fn.params.size(); ++i) {
-        if (arguments[i].buffer != nullptr) return arguments[i].buffer->size();
+        if (arguments[i].buffer != nullptr) return arguments[i].buffer->window_elements();
     }
     fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer",
          subject(kernel), "say how many with .over(n)");
@@ -208,7 +208,7 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
         if (const AnyBuffer* buffer = bound[i].buffer) {
             arguments[i].memory = &buffer->storage().allocate(k);
             arguments[i].offset = buffer->offset();
-            arguments[i].elements = buffer->size();
+            arguments[i].elements = buffer->window_elements();
         } else {
             arguments[i].value = bound[i].value;
         }

@@ -1,5 +1,5 @@
-// Order in each of these: everything is checked, then memory is made for all replicas, then commands are given. The
-// commands of one replica follow what other queues have done to it.
+// Order in each of these: everything is checked, then memory is made for all replicas, then commands are
+// given. The commands of one replica follow what other queues have done to it.
 #include "runtime/transfer.hpp"
 
 #include "core/fail.hpp"
@@ -38,7 +38,8 @@ Moves one_piece(std::int64_t to_offset, std::int64_t from_offset, std::int64_t b
 
 Moves plan_moves(const Layout& to, const Layout& from, std::int64_t element, bool with_padding) {
     if (to.shape.elements() == 0) return {};
-    if (with_padding && to.strides == from.strides) return one_piece(to.offset, from.offset, extent(to, element));
+    if (with_padding && to.strides == from.strides)
+        return one_piece(to.offset, from.offset, extent(to, element));
     Moves moves;
     moves.rows = collapse(to, from, element);
     moves.path = path_of(moves.rows);
@@ -60,7 +61,8 @@ std::int64_t element_of(const AnyBuffer& buffer) { return static_cast<std::int64
 void check_shapes(const Shape& given, const AnyBuffer& buffer, std::string_view doing) {
     if (given == buffer.shape()) return;
     fail(ErrorCode::SizeMismatch,
-         cat(doing, " with an array of shape ", given.to_string(), ", where it has ", buffer.shape().to_string()),
+         cat(doing, " with an array of shape ", given.to_string(), ", where it has ",
+             buffer.shape().to_string()),
          buffer.name(), "shapes must agree: there is no broadcasting");
 }
 
@@ -92,10 +94,11 @@ detail::HostSide bytes_side(std::span<const std::byte> data, const AnyBuffer& bu
     static_cast<void>(buffer.storage());  // fails for an empty handle
     const std::size_t element = buffer.dtype().size();
     if (data.size() % element != 0) {
-        fail(ErrorCode::SizeMismatch, cat(data.size(), " bytes are no whole number of elements"), buffer.name(),
-             cat("its elements have ", element, " bytes"));
+        fail(ErrorCode::SizeMismatch, cat(data.size(), " bytes are no whole number of elements"),
+             buffer.name(), cat("its elements have ", element, " bytes"));
     }
-    return {.data = const_cast<std::byte*>(data.data()), .count = data.size() / element};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    return {.data = const_cast<std::byte*>(data.data()),
+            .count = data.size() / element};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
 
 Replica& replica_on(const AnyBuffer& buffer, unsigned k) {
@@ -112,6 +115,37 @@ void check_source(const AnyBuffer& buffer, const Replica& replica, unsigned k) {
     if (buffer.size() == 0 || replica.written()) return;
     fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
          buffer.name(), "write to it, or run a kernel on that queue that does");
+}
+
+// ---- host arrays that no driver takes ----
+
+/// Whether rows follow each other in memory as they do in row-major order, gaps allowed.
+bool is_regular(const Layout& layout, std::int64_t element) {
+    std::int64_t inner = element;
+    for (int d = layout.shape.rank() - 1; d >= 0; --d) {
+        if (layout.shape[d] <= 1) continue;
+        if (layout.strides[d] < inner) return false;
+        inner = (layout.shape[d] - 1) * layout.strides[d] + inner;
+    }
+    return true;
+}
+
+/// Copies elements one by one between an array of any strides and a dense one: transposed, reversed,
+/// repeated.
+template <class F>
+void for_each_element(const Layout& layout, F&& f) {
+    std::array<std::int64_t, max_rank> index{};
+    const std::int64_t count = layout.shape.elements();
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::int64_t offset = 0;
+        for (int d = 0; d < layout.shape.rank(); ++d)
+            offset += index[static_cast<std::size_t>(d)] * layout.strides[d];
+        f(i, offset);
+        for (int d = layout.shape.rank() - 1; d >= 0; --d) {
+            if (++index[static_cast<std::size_t>(d)] < layout.shape[d]) break;
+            index[static_cast<std::size_t>(d)] = 0;
+        }
+    }
 }
 
 // ---- order and statistics ----
@@ -152,23 +186,25 @@ backend::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& 
 // ---- host memory by the host itself ----
 
 void copy_rows(const Rows& rows, std::byte* to_base, const std::byte* from_base) {
-    for_each_rect(rows, [&](const backend::RectPlace& to, const backend::RectPlace& from, const backend::Rect& rect) {
-        for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
-            std::byte* out = to_base + to.offset + plane * to.stride[1];
-            const std::byte* in = from_base + from.offset + plane * from.stride[1];
-            for (std::uint64_t row = 0; row < rect.count[0]; ++row) {
-                std::memcpy(out, in, rect.row);
-                out += to.stride[0];
-                in += from.stride[0];
+    for_each_rect(
+        rows, [&](const backend::RectPlace& to, const backend::RectPlace& from, const backend::Rect& rect) {
+            for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
+                std::byte* out = to_base + to.offset + plane * to.stride[1];
+                const std::byte* in = from_base + from.offset + plane * from.stride[1];
+                for (std::uint64_t row = 0; row < rect.count[0]; ++row) {
+                    std::memcpy(out, in, rect.row);
+                    out += to.stride[0];
+                    in += from.stride[0];
+                }
             }
-        }
-    });
+        });
 }
 
 // ---- commands ----
 
 /// Host to device; `data` is used before it returns.
-backend::Point give_write(backend::Queue& queue, backend::Memory& to, const std::byte* data, const Moves& moves) {
+backend::Point give_write(backend::Queue& queue, backend::Memory& to, const std::byte* data,
+                          const Moves& moves) {
     if (moves.whole()) {
         return queue.write(to, static_cast<std::uint64_t>(moves.rows.to_offset),
                            {data + moves.rows.from_offset, static_cast<std::size_t>(moves.rows.row)});
@@ -180,7 +216,8 @@ backend::Point give_write(backend::Queue& queue, backend::Memory& to, const std:
     return point;
 }
 
-backend::Point give_read(backend::Queue& queue, const backend::Memory& from, std::byte* data, const Moves& moves) {
+backend::Point give_read(backend::Queue& queue, const backend::Memory& from, std::byte* data,
+                         const Moves& moves) {
     if (moves.whole()) {
         return queue.read(from, static_cast<std::uint64_t>(moves.rows.from_offset),
                           {data + moves.rows.to_offset, static_cast<std::size_t>(moves.rows.row)});
@@ -282,17 +319,25 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     Storage& own = storage();
     own.check_usable();
     const Layout source = runtime::host_layout(from, *this, "it was written");
+    const auto element = runtime::element_of(*this);
+    if (!runtime::is_regular(source, element)) {
+        const auto dense = std::make_shared<std::vector<std::byte>>(bytes());
+        runtime::for_each_element(source, [&](std::int64_t i, std::int64_t offset) {
+            std::memcpy(dense->data() + i * element, from.data + offset, dtype_.size());
+        });
+        return write_from({.data = dense->data(), .count = size()}, queue, async, dense);
+    }
     const std::vector<unsigned> queues = runtime::targets(*this, queue);
     ContextCore& core = own.core();
-    const Moves moves =
-        runtime::plan_moves(runtime::layout_of(*this), source, runtime::element_of(*this), from.array != nullptr && owns_window_);
-    const auto extent_of_data =
-        static_cast<std::size_t>(moves.empty() ? 0 : extent(source, runtime::element_of(*this)));
+    const Moves moves = runtime::plan_moves(runtime::layout_of(*this), source, element,
+                                            from.array != nullptr && owns_window_);
+    const auto extent_of_data = static_cast<std::size_t>(moves.empty() ? 0 : extent(source, element));
     return runtime::write_targets(*this, queues, [&](unsigned k, backend::Memory& memory) {
         backend::Queue& to = core.queue(k);
         runtime::count(core, to, moves);
         backend::Memory* pinned = runtime::pinned_memory(from, core, k);
-        // The device fetches what is page-locked; unless the host shares its memory and has to wait for the result anyway.
+        // The device fetches what is page-locked; unless the host shares its memory and has to wait for the
+        // result anyway.
         if (pinned != nullptr && (async || memory.host() == nullptr)) {
             const backend::Point point = runtime::give_copy(to, memory, *pinned, moves);
             from.array->storage().replica(from.array->storage().home(0)).used(k, point);
@@ -319,9 +364,7 @@ void AnyBuffer::write_bytes(std::span<const std::byte> data, const Queue& queue)
     write_from(runtime::bytes_side(data, *this), &queue, false);
 }
 
-Event AnyBuffer::write_async(const AnyHostArray& from) {
-    return write_from(from.side(), nullptr, true);
-}
+Event AnyBuffer::write_async(const AnyHostArray& from) { return write_from(from.side(), nullptr, true); }
 
 Event AnyBuffer::write_async(const AnyHostArray& from, const Queue& queue) {
     return write_from(from.side(), &queue, true);
@@ -340,16 +383,26 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     const Layout target = runtime::host_layout(to, *this, "it was read");
     check_readable(k);
     if (size_ == 0) return {};
+    const auto element = runtime::element_of(*this);
+    if (!runtime::is_regular(target, element)) {
+        std::vector<std::byte> dense(bytes());
+        read_to({.data = dense.data(), .count = size()}, k, false);
+        runtime::for_each_element(target, [&](std::int64_t i, std::int64_t offset) {
+            std::memcpy(to.data + offset, dense.data() + i * element, dtype_.size());
+        });
+        return {};
+    }
     own.check_not_mapped(k);
     ContextCore& core = own.core();
     backend::Queue& queue = core.queue(k);
     Replica& replica = own.replica(k);
     backend::Memory& memory = *replica.memory();
     const Moves moves =
-        runtime::plan_moves(target, runtime::layout_of(*this), runtime::element_of(*this), to.array != nullptr && owns_window_);
+        runtime::plan_moves(target, runtime::layout_of(*this), element, to.array != nullptr && owns_window_);
     if (!async && memory.host() != nullptr) {
         for (unsigned q = 0; q < core.queue_count(); ++q) {
-            if (const backend::Point point = replica.last_write(q); point != 0) core.queue(q).timeline().wait(point);
+            if (const backend::Point point = replica.last_write(q); point != 0)
+                core.queue(q).timeline().wait(point);
         }
         const bool idle = queue.timeline().completed() >= queue.last();
         if (moves.bytes() <= runtime::direct_read || !idle) {
@@ -380,34 +433,34 @@ void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
     read_to(runtime::bytes_side(data, *this), k, false);
 }
 
-Event AnyBuffer::read_async(unsigned k, const AnyHostArray& to) const {
-    return read_to(to.side(), k, true);
-}
+Event AnyBuffer::read_async(unsigned k, const AnyHostArray& to) const { return read_to(to.side(), k, true); }
 
 // ---- on the device ----
 
 Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
     storage().check_usable();
     if (element.size() != dtype_.size()) {
-        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"), name(),
-             cat("its elements have ", dtype_.size()));
+        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),
+             name(), cat("its elements have ", dtype_.size()));
     }
     const Moves moves =
         runtime::plan_fill(runtime::layout_of(*this), runtime::element_of(*this), owns_window_);
     ContextCore& core = storage().core();
-    return runtime::write_targets(*this, runtime::targets(*this, nullptr), [&](unsigned k, backend::Memory& memory) {
-        backend::Queue& queue = core.queue(k);
-        runtime::count(core, queue, moves);
-        if (moves.whole()) {
-            return queue.fill(memory, static_cast<std::uint64_t>(moves.rows.to_offset),
-                              static_cast<std::uint64_t>(moves.rows.row), element);
-        }
-        backend::Point point = 0;
-        runtime::for_each_rect(moves.rows, [&](const auto& to, const auto& /*from*/, const backend::Rect& rect) {
-            point = queue.fill_rect(memory, to, rect, element);
+    return runtime::write_targets(
+        *this, runtime::targets(*this, nullptr), [&](unsigned k, backend::Memory& memory) {
+            backend::Queue& queue = core.queue(k);
+            runtime::count(core, queue, moves);
+            if (moves.whole()) {
+                return queue.fill(memory, static_cast<std::uint64_t>(moves.rows.to_offset),
+                                  static_cast<std::uint64_t>(moves.rows.row), element);
+            }
+            backend::Point point = 0;
+            runtime::for_each_rect(moves.rows,
+                                   [&](const auto& to, const auto& /*from*/, const backend::Rect& rect) {
+                                       point = queue.fill_rect(memory, to, rect, element);
+                                   });
+            return point;
         });
-        return point;
-    });
 }
 
 Event AnyBuffer::zero() {
@@ -427,8 +480,8 @@ Moves plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
     to.storage().check_usable();
     from.storage().check_usable();
     if (&to.storage().core() != &from.storage().core()) {
-        fail(ErrorCode::WrongContext, "a buffer was copied from another context", cat(to.name(), " from ", from.name()),
-             "read() it and write() it, or make both in one context");
+        fail(ErrorCode::WrongContext, "a buffer was copied from another context",
+             cat(to.name(), " from ", from.name()), "read() it and write() it, or make both in one context");
     }
     if (to.dtype() != from.dtype()) {
         fail(ErrorCode::TypeMismatch,
@@ -440,13 +493,14 @@ Moves plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
     const Layout to_layout = layout_of(to);
     const Layout from_layout = layout_of(from);
     if (to.storage_id() == from.storage_id() && overlap(to_layout, from_layout, element_of(to))) {
-        fail(ErrorCode::InvalidView, "source and destination of a copy overlap", cat(to.name(), " from ", from.name()),
-             "copy through another buffer");
+        fail(ErrorCode::InvalidView, "source and destination of a copy overlap",
+             cat(to.name(), " from ", from.name()), "copy through another buffer");
     }
     return plan_moves(to_layout, from_layout, element_of(to), to.owns_window() && from.owns_window());
 }
 
-/// The source's replica that is nearest to queue k: its own, its device's, or any that was written. Fails where none was.
+/// The source's replica that is nearest to queue k: its own, its device's, or any that was written. Fails
+/// where none was.
 unsigned nearest(const AnyBuffer& from, unsigned k) {
     Storage& storage = from.storage();
     const ContextCore& core = storage.core();
@@ -493,15 +547,18 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
         own.order(k, true);
         if (core.device_of(k) == core.device_of(q)) {
             theirs.order(from, k, false);
-            const backend::Point point = runtime::give_copy(core.queue(k), *to.memory(), *from.memory(), moves);
+            const backend::Point point =
+                runtime::give_copy(core.queue(k), *to.memory(), *from.memory(), moves);
             runtime::count(core, core.queue(k), moves);
             from.used(k, point);
             to.wrote(k, point);
             runtime::add_to(event, first, core, k, point);
         } else {
             theirs.order(from, q, false);
-            const runtime::HopPoints points = runtime::hop(core, k, *to.memory(), q, *from.memory(), moves.rows);
-            runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows), moves.bytes());
+            const runtime::HopPoints points =
+                runtime::hop(core, k, *to.memory(), q, *from.memory(), moves.rows);
+            runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows),
+                           moves.bytes());
             from.used(q, points.read);
             to.wrote(k, points.written);
             runtime::add_to(event, first, core, k, points.written);

@@ -1,5 +1,5 @@
-// Moving elements between arrays: host and device, device and device. Each transfer is planned first (which rows, in how
-// many commands), and the plan that is followed is the one that transfer_plan() tells.
+// Moving elements between arrays: host and device, device and device. Each transfer is planned first (which
+// rows, in how many commands), and the plan that is followed is the one that transfer_plan() tells.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -24,8 +24,8 @@ struct Moves {
     [[nodiscard]] std::uint64_t bytes() const noexcept { return static_cast<std::uint64_t>(rows.bytes()); }
 };
 
-/// How to move one array onto another of the same shape. With `with_padding` the bytes between the elements may be moved
-/// along, so that arrays with the same strides are one piece.
+/// How to move one array onto another of the same shape. With `with_padding` the bytes between the elements
+/// may be moved along, so that arrays with the same strides are one piece.
 [[nodiscard]] Moves plan_moves(const Layout& to, const Layout& from, std::int64_t element, bool with_padding);
 /// How to write to all of one array.
 [[nodiscard]] Moves plan_fill(const Layout& to, std::int64_t element, bool with_padding);
@@ -67,9 +67,9 @@ void for_each_rect(const Rows& rows, F&& f) {
     }
 }
 
-/// Moves rows between two devices, or two queues that share no memory: in pieces, through page-locked memory, both queues
-/// at work at once. Returns the last point on `to_queue`; the caller has ordered both sides and records their uses:
-/// `last_read` is the point on `from_queue`.
+/// Moves rows between two devices, or two queues that share no memory: in pieces, through page-locked memory,
+/// both queues at work at once. Returns the last point on `to_queue`; the caller has ordered both sides and
+/// records their uses: `last_read` is the point on `from_queue`.
 struct HopPoints {
     backend::Point written = 0;
     backend::Point read = 0;

@@ -17,10 +17,6 @@
 
 namespace volley::testing {
 
-inline void expect_contains(const std::string& text, std::string_view part) {
-    EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
-}
-
 /// A context of the null backend and what it did. null:0 has memory of its own, null:1 the host's.
 struct NullContext {
     std::shared_ptr<backends::null::NullLog> log = std::make_shared<backends::null::NullLog>();

@@ -1,5 +1,5 @@
 // The list of device configurations and their contexts, which are opened once for all tests of the program.
-#include "support/device_fixture.hpp"
+#include "support/backend_test.hpp"
 
 #include "backends/vulkan/vulkan_instance.hpp"
 
@@ -60,6 +60,19 @@ const std::vector<DeviceConfiguration>& device_configurations() {
         {"swiftshader", {.devices = {"vulkan:swiftshader"}}},
 #endif
         {"pocl", {.devices = {"opencl:0"}}, pocl_suites()},
+    };
+    return all;
+}
+
+const std::vector<DeviceConfiguration>& backend_configurations() {
+    static const std::vector<DeviceConfiguration> all = {
+        {"reference_2_queues", {.devices = {"reference:0"}, .queues_per_device = 2}},
+        {"cpu_2_queues", {.devices = {"cpu:0"}, .queues_per_device = 2}},
+        {"lavapipe_2_queues", {.devices = {"vulkan:llvmpipe"}, .queues_per_device = 2}},
+#ifndef VOLLEY_SANITIZED
+        {"swiftshader_2_queues", {.devices = {"vulkan:swiftshader"}, .queues_per_device = 2}},
+#endif
+        {"pocl_2_queues", {.devices = {"opencl:0"}, .queues_per_device = 2}},
     };
     return all;
 }

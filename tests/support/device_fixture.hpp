@@ -112,8 +112,9 @@ private:
 };
 
 template <class Test>
-bool register_device_test(const char* suite, const char* name, const char* file, int line) {
-    for (const DeviceConfiguration& configuration : device_configurations()) {
+bool register_device_test(const std::vector<DeviceConfiguration>& configurations, const char* suite,
+                          const char* name, const char* file, int line) {
+    for (const DeviceConfiguration& configuration : configurations) {
         if (!configuration.takes(suite)) continue;
         ::testing::RegisterTest(suite, (std::string(name) + "/" + configuration.label).c_str(), nullptr,
                                 configuration.label.c_str(), file, line, [&configuration]() -> DeviceTest* {
@@ -127,11 +128,14 @@ bool register_device_test(const char* suite, const char* name, const char* file,
 
 }  // namespace volley::testing
 
-#define VOLLEY_DEVICE_TEST(Suite, Name)                                                             \
-    class Suite##_##Name final : public ::volley::testing::DeviceTest {                             \
-        void TestBody() override;                                                                   \
-        [[maybe_unused]] static const bool registered_;                                             \
-    };                                                                                              \
-    const bool Suite##_##Name::registered_ =                                                        \
-        ::volley::testing::register_device_test<Suite##_##Name>(#Suite, #Name, __FILE__, __LINE__); \
+#define VOLLEY_DEVICE_TEST_IN(configurations, Suite, Name)                                            \
+    class Suite##_##Name final : public ::volley::testing::DeviceTest {                               \
+        void TestBody() override;                                                                     \
+        [[maybe_unused]] static const bool registered_;                                               \
+    };                                                                                                \
+    const bool Suite##_##Name::registered_ = ::volley::testing::register_device_test<Suite##_##Name>( \
+        configurations, #Suite, #Name, __FILE__, __LINE__);                                           \
     void Suite##_##Name::TestBody()
+
+#define VOLLEY_DEVICE_TEST(Suite, Name) \
+    VOLLEY_DEVICE_TEST_IN(::volley::testing::device_configurations(), Suite, Name)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 namespace volley::testing {
 
@@ -23,6 +24,10 @@ std::string error_of(ErrorCode code, F&& f) {
     }
     ADD_FAILURE() << "nothing was thrown";
     return {};
+}
+
+inline void expect_contains(const std::string& text, std::string_view part) {
+    EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
 }
 
 }  // namespace volley::testing

@@ -1,0 +1,103 @@
+// The host in a buffer's memory: spans, arrays, guards, single values; what is checked, and in which order.
+#include "buffers/buffer_support.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace volley {
+namespace {
+
+using testing::error_of;
+using testing::expect_contains;
+using testing::numbers;
+
+/// Whether the device's memory is the host's; where not, every access is refused.
+#define NEEDS_HOST_MEMORY() \
+    if (!device().host_memory) GTEST_SKIP() << device_name() << " has memory of its own"
+
+VOLLEY_BACKEND_TEST(HostAccess, IsTheMemoryItself) {
+    NEEDS_HOST_MEMORY();
+    Buffer<int> buffer = as_buffer(numbers(100));
+    buffer.as_span(0)[7] = -7;
+    EXPECT_EQ(buffer.read(0)[7], -7);
+    EXPECT_EQ(buffer.read(1)[7], 7) << "the other replica";
+    EXPECT_EQ(buffer.as_span(0).data(), std::as_const(buffer).as_span(0).data());
+    const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+    twice(buffer);
+    EXPECT_EQ(std::as_const(buffer).as_span(0)[7], -14) << "it waits for the kernel";
+    EXPECT_EQ(buffer.view(10, 5).as_span(1)[0], 20);
+    EXPECT_EQ(buffer.as_host_bytes(0).size(), 400u);
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, ChecksTypeThenReachThenMemory) {
+    const AnyBuffer any(dtype_of<float>(), {4}, {.name = "never"});
+    error_of(ErrorCode::TypeMismatch, [&] { static_cast<void>(Buffer<int>(any).as_span()); });
+    const Buffer<float> typed(any);
+    if (device().host_memory) {
+        expect_contains(error_of(ErrorCode::NotAllocated, [&] { static_cast<void>(typed.as_span()); }),
+                        "'never'");
+        Buffer<float> writable = typed;
+        error_of(ErrorCode::NotAllocated, [&] { static_cast<void>(writable.as_span()); });
+        writable.ensure_allocated();
+        writable.as_span()[0] = 5;
+        EXPECT_EQ(typed.as_span()[0], 5);
+    } else {
+        expect_contains(error_of(ErrorCode::NotHostAccessible, [&] { static_cast<void>(typed.as_span()); }),
+                        "read()");
+    }
+    error_of(ErrorCode::IndexError, [&] { static_cast<void>(typed.as_span(2)); });
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, OfNothingIsEmpty) {
+    Buffer<int> buffer(0);
+    buffer.write(std::vector<int>());
+    EXPECT_TRUE(buffer.read(0).empty());
+    if (device().host_memory) EXPECT_TRUE(buffer.as_span().empty());
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, SeesShapesAndPadding) {
+    NEEDS_HOST_MEMORY();
+    Buffer<int> buffer({3, 5}, {.padded_shape = {4, 8}});
+    buffer.write(numbers(15));
+    const ArrayView<int> array = buffer.as_array(1);
+    EXPECT_EQ(array(2, 3), 13);
+    EXPECT_EQ(array.strides()[0], 8);
+    EXPECT_EQ(buffer.as_host_bytes(1).size(), 4u * 8 * 4);
+    error_of(ErrorCode::InvalidView, [&] { static_cast<void>(buffer.as_span()); });
+    EXPECT_EQ(buffer.sub({1}).as_span(0)[4], 9);
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, AGuardKeepsTheDeviceAway) {
+    NEEDS_HOST_MEMORY();
+    const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+    Buffer<int> buffer = Buffer<int>(8, {.name = "mapped"});
+    buffer.write(numbers(8));
+    {
+        const Mapping<int> mapped = buffer.map(0);
+        mapped(3) = 100;
+        EXPECT_EQ(mapped.size(), 8u);
+        expect_contains(error_of(ErrorCode::InvalidArgument, [&] { twice(buffer); }), "'mapped'");
+        error_of(ErrorCode::InvalidArgument, [&] { buffer.fill(1); });
+        error_of(ErrorCode::InvalidArgument, [&] { static_cast<void>(buffer.read(0)); });
+        twice.on(current_context().queue(1))(buffer);  // the other replica is free
+    }
+    twice(buffer);
+    EXPECT_EQ(buffer.read(0)[3], 200);
+    EXPECT_EQ(buffer.read(1)[3], 12);
+    Mapping<const int> first = std::as_const(buffer).map(0);
+    Mapping<const int> moved = std::move(first);
+    EXPECT_EQ(moved(3), 200);
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, ItemIsOneValueOnAnyDevice) {
+    EXPECT_EQ(as_buffer({42}).item(), 42);
+    EXPECT_EQ(as_buffer(numbers(9)).view(4, 1).item(1), 4);
+    Buffer<float> scalar{Shape()};
+    scalar.write(2.5f);
+    EXPECT_EQ(scalar.item(), 2.5f);
+    error_of(ErrorCode::SizeMismatch, [] { static_cast<void>(as_buffer({1, 2}).item()); });
+    error_of(ErrorCode::SizeMismatch, [] { static_cast<void>(Buffer<int>(0).item()); });
+}
+
+}  // namespace
+}  // namespace volley
