@@ -4,10 +4,13 @@
 #include <volley/api.hpp>
 #include <volley/device.hpp>
 #include <volley/id.hpp>
+#include <volley/memory_stats.hpp>
 #include <volley/queue.hpp>
+#include <volley/statistics.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,9 @@ struct ContextOptions {
     unsigned cpu_threads = 0;  ///< 0: VOLLEY_CPU_THREADS, else one for each core
     std::uint64_t memory_limit =
         0;  ///< bytes that may be live on a device; 0: VOLLEY_MEMORY_LIMIT, else all of it
+    /// Bytes of freed memory that are kept for reuse on each device; 0: none. Unset: 1 GiB, or an eighth of
+    /// the device's memory if that is less.
+    std::optional<std::uint64_t> cache_bytes = {};
 };
 
 /// Makes a context current in this thread until the end of the scope. Ends in the order of nesting, in its
@@ -62,6 +68,13 @@ public:
     /// Blocks until all work given so far to all queues is done. Rethrows the first error, once.
     void wait() const;
     [[nodiscard]] ContextId id() const noexcept;
+
+    /// What its devices hold. Cheap: waits for nothing.
+    [[nodiscard]] MemoryStats memory_stats() const;
+    /// Memory, and how transfers were done.
+    [[nodiscard]] Statistics statistics() const;
+    /// Gives cached memory back to the drivers; see volley::trim.
+    void trim() const;
 
     friend bool operator==(const Context&, const Context&) noexcept = default;
 

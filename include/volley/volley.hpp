@@ -9,8 +9,11 @@
 #include <volley/kernel.hpp>
 #include <volley/lang/lang.hpp>
 #include <volley/log.hpp>
+#include <volley/memory_stats.hpp>
+#include <volley/placement.hpp>
 #include <volley/print_sink.hpp>
 #include <volley/queue.hpp>
 #include <volley/raw_kernel.hpp>
 #include <volley/shape.hpp>
+#include <volley/statistics.hpp>
 #include <volley/version.hpp>

@@ -29,7 +29,8 @@ AnyBuffer::AnyBuffer(DType dtype, const Shape& shape, BufferOptions options)
     const std::int64_t total = shape.bytes(static_cast<std::int64_t>(dtype.size()));
     const std::shared_ptr<ContextCore>& core = runtime::current_core();
     core->check_open(name());
-    storage_ = std::make_shared<Storage>(core, static_cast<std::uint64_t>(total));
+    storage_ = std::make_shared<Storage>(core, static_cast<std::uint64_t>(total),
+                                         runtime::StorageOptions{.name = name()});
 }
 
 void AnyBuffer::fail_empty() {

@@ -72,6 +72,14 @@ Queue Context::queue(unsigned k) const { return owner_->core().make_queue(k); }
 
 void Context::wait() const { owner_->core().wait(); }
 
+MemoryStats Context::memory_stats() const { return owner_->core().memory_stats(); }
+
+Statistics Context::statistics() const {
+    return {owner_->core().memory_stats(), owner_->core().transfers().snapshot()};
+}
+
+void Context::trim() const { owner_->core().trim(); }
+
 ContextId Context::id() const noexcept { return owner_->core().id(); }
 
 Context make_context(const ContextOptions& options) {
@@ -83,5 +91,9 @@ Context current_context() { return runtime::current().handle(); }
 Queue queue(unsigned k) { return runtime::current_core()->make_queue(k); }
 
 void wait() { runtime::current_core()->wait(); }
+
+MemoryStats memory_stats() { return runtime::current_core()->memory_stats(); }
+
+void trim() { runtime::current_core()->trim(); }
 
 }  // namespace volley

@@ -58,8 +58,10 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
                         cat("context ", id_.value(), " opens ", info.id(), " (", info.name, "), ",
                             options.queues_per_device, " queue(s), ", info.subgroup_size, " lanes"));
         }
-        devices_.push_back({std::move(info), std::move(device)});
+        const auto first = static_cast<unsigned>(queues_.size()) - options.queues_per_device;
+        devices_.push_back({std::move(info), std::move(device), {first, first + options.queues_per_device}});
     }
+    ordered_ = std::vector<std::atomic<backend::Point>>(queues_.size() * queues_.size());
 }
 
 ContextCore::~ContextCore() { close(); }
@@ -101,6 +103,21 @@ void ContextCore::drain() noexcept {
         }
     }
 }
+
+void ContextCore::order_after(unsigned queue, QueuePoint point) {
+    std::atomic<backend::Point>& given = ordered_[std::size_t{queue} * queue_count() + point.queue];
+    backend::Point known = given.load(std::memory_order_acquire);
+    if (known >= point.point || passed(point)) return;
+    queues_[queue].queue->wait_for(queues_[point.queue].queue->timeline(), point.point);
+    // Only now, so that whoever sees it gives its command after the wait.
+    while (known < point.point &&
+           !given.compare_exchange_weak(known, point.point, std::memory_order_acq_rel)) {
+    }
+}
+
+void ContextCore::trim() noexcept { collect(); }
+
+MemoryStats ContextCore::memory_stats() const { return {}; }
 
 std::unique_ptr<backend::Memory> ContextCore::allocate(unsigned queue, std::uint64_t bytes) {
     backend::Device& device = *devices_[queues_[queue].device].device;
@@ -158,9 +175,9 @@ void ContextCore::close() noexcept {
     {
         const std::scoped_lock lock(mutex_);
         for (Storage* storage = storages_; storage != nullptr; storage = storage->after_) {
-            for (const auto& replica : storage->replicas_) {
-                replica->memory_.store(nullptr, std::memory_order_release);
-                freed.push_back(std::move(replica->owned_));
+            for (Replica& replica : storage->replicas_) {
+                replica.memory_.store(nullptr, std::memory_order_release);
+                freed.push_back(std::move(replica.owned_));
             }
         }
         retired_.clear();

@@ -6,12 +6,15 @@
 #include "backends/api/device.hpp"
 #include "runtime/program_cache.hpp"
 #include "runtime/storage.hpp"
+#include "runtime/transfer_counters.hpp"
 
 #include <volley/context.hpp>
 #include <volley/event.hpp>
+#include <volley/memory_stats.hpp>
 #include <volley/queue.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -39,6 +42,8 @@ public:
     [[nodiscard]] unsigned device_count() const noexcept { return static_cast<unsigned>(devices_.size()); }
     [[nodiscard]] backend::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
     [[nodiscard]] unsigned device_of(unsigned k) const noexcept { return queues_[k].device; }
+    /// All of a device's queues: they follow each other.
+    [[nodiscard]] QueueRange queues_of(unsigned device) const noexcept { return devices_[device].queues; }
     [[nodiscard]] backend::Device& device(unsigned index) noexcept { return *devices_[index].device; }
     [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
     [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
@@ -51,6 +56,12 @@ public:
     /// Waits for everything and throws nothing.
     void drain() noexcept;
 
+    // Order between queues
+    /// Later commands of `queue` start after that point, unless that is so already.
+    void order_after(unsigned queue, QueuePoint point);
+    /// See Storage::lock_order. Taken before any other lock of the runtime's.
+    [[nodiscard]] std::unique_lock<std::mutex> lock_order() { return std::unique_lock(order_mutex_); }
+
     // Memory
     /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries
     /// once more.
@@ -58,6 +69,9 @@ public:
     /// Takes the memory and frees it when all its uses have passed. Leaves it alone when it throws.
     void retire(std::unique_ptr<backend::Memory>& memory, std::vector<QueuePoint> uses);
     void collect() noexcept;
+    void trim() noexcept;
+    [[nodiscard]] MemoryStats memory_stats() const;
+    [[nodiscard]] TransferCounters& transfers() noexcept { return transfers_; }
 
     /// The end of the last Context value: waits, frees everything. Idempotent.
     void close() noexcept;
@@ -75,6 +89,7 @@ private:
     struct DeviceSlot {
         DeviceInfo info;
         std::unique_ptr<backend::Device> device;
+        QueueRange queues;
     };
     struct QueueSlot {
         unsigned device = 0;
@@ -94,6 +109,10 @@ private:
     std::vector<DeviceSlot> devices_;
     std::vector<QueueSlot> queues_;
     ProgramCache programs_;
+    TransferCounters transfers_;
+
+    std::mutex order_mutex_;
+    std::vector<std::atomic<backend::Point>> ordered_;  // [queue * queues + other]: waits that were given
 
     std::mutex mutex_;  // storages_, retired_
     Storage* storages_ = nullptr;

@@ -1,48 +1,166 @@
-// Lazy allocation and retirement of a storage's replicas.
+// Where replicas are, how they come and go, and how queues that share one wait for each other.
 #include "runtime/storage.hpp"
 
+#include "core/fail.hpp"
+#include "core/text.hpp"
 #include "runtime/context_core.hpp"
 
 #include <new>
 
 namespace volley::runtime {
 
-Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes)
-    : core_(std::move(core)), id_(StorageId::mint()), bytes_(bytes) {
+/// Which queues have replicas, and how many of them one serves.
+struct Storage::Layout {
+    QueueRange queues;
+    bool per_device = false;
+};
+
+Storage::Layout Storage::lay_out(const ContextCore& core, const StorageOptions& options) {
+    const QueueRange all{0, core.queue_count()};
+    switch (options.placement.kind()) {
+        case Placement::Kind::Replicated: return {all, false};
+        case Placement::Kind::PerDevice: return {all, true};
+        case Placement::Kind::OnQueue: break;
+    }
+    const Queue& queue = *options.placement.queue();
+    if (ContextCore::core_of(queue).get() != &core) {
+        fail(ErrorCode::WrongContext, "a buffer was placed on a queue of another context",
+             options.name.empty() ? "a storage" : options.name,
+             "use a queue of the context that the buffer is made for");
+    }
+    return {{queue.index(), queue.index() + 1}, false};
+}
+
+Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options,
+                 const Layout& layout)
+    : core_(std::move(core)),
+      id_(StorageId::mint()),
+      bytes_(bytes),
+      options_(std::move(options)),
+      queues_(layout.queues),
+      per_device_(layout.per_device) {
     const unsigned queues = core_->queue_count();
-    replicas_.reserve(queues);
-    for (unsigned k = 0; k < queues; ++k) replicas_.push_back(std::make_unique<Replica>(queues));
+    const auto is_first = [&](unsigned k) {
+        return !per_device_ || core_->queues_of(core_->device_of(k)).begin == k;
+    };
+    unsigned count = 0;
+    for (unsigned k = queues_.begin; k < queues_.end; ++k) count += is_first(k) ? 1 : 0;
+    replicas_ = std::vector<Replica>(count);
+    points_ = std::make_unique<std::atomic<backend::Point>[]>(std::size_t{2} * queues * count);
+    by_queue_.assign(queues, nullptr);
+    shared_ = count < queues_.count();
+    unsigned r = 0;
+    for (unsigned k = queues_.begin; k < queues_.end; ++k) {
+        if (is_first(k)) {
+            Replica& replica = replicas_[r];
+            replica.home_ = k;
+            replica.uses_ = points_.get() + std::size_t{2} * queues * r;
+            replica.writes_ = replica.uses_ + queues;
+            ++r;
+        }
+        by_queue_[k] = &replicas_[r - 1];
+    }
     core_->add(*this);
 }
 
+Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options)
+    : Storage(core, bytes, options, lay_out(*core, options)) {}
+
 Storage::~Storage() {
     core_->remove(*this);
-    release();
+    release(true);
+}
+
+std::shared_ptr<Storage> Storage::adopt(std::shared_ptr<ContextCore> core, unsigned queue,
+                                        std::unique_ptr<backend::Memory> memory,
+                                        std::shared_ptr<const void> keep_alive, StorageOptions options) {
+    const Layout layout{core->queues_of(core->device_of(queue)), true};
+    const std::uint64_t bytes = memory->size();
+    std::shared_ptr<Storage> storage(new Storage(std::move(core), bytes, std::move(options), layout));
+    Replica& replica = storage->replicas_[0];
+    replica.keep_alive_ = std::move(keep_alive);
+    replica.owned_ = std::move(memory);
+    replica.written_.store(true, std::memory_order_release);
+    replica.memory_.store(replica.owned_.get(), std::memory_order_release);
+    return storage;
+}
+
+std::string Storage::name() const {
+    return options_.name.empty() ? cat("storage ", id_.value()) : options_.name;
+}
+
+std::string Storage::place() const {
+    const auto device = [&](unsigned k) { return core_->info(core_->device_of(k)).id(); };
+    if (queues_.count() == core_->queue_count()) return per_device_ ? "every device" : "every queue";
+    if (per_device_) return cat("the queues of ", device(queues_.begin));
+    return cat("queue ", queues_.begin, " (", device(queues_.begin), ")");
+}
+
+void Storage::check_usable() const {
+    if (destroyed()) {
+        fail(ErrorCode::InvalidArgument, "a buffer was used that was destroyed", name(),
+             "make another one, or destroy it later");
+    }
+    if (!core_->is_open()) core_->check_open(name());
+}
+
+void Storage::fail_mapped() const {
+    fail(ErrorCode::InvalidArgument, "a buffer was used while the host has it mapped", name(),
+         "end the scope of map()'s guard first");
 }
 
 backend::Memory& Storage::allocate_slow(unsigned queue) {
-    Replica& replica = *replicas_[queue];
+    check_usable();
+    Replica* const replica = find(queue);
+    if (replica == nullptr) {
+        fail(ErrorCode::InvalidArgument,
+             cat("a buffer was used on queue ", queue, ", where it has no memory"), name(),
+             cat("it lives on ", place(), ": use that, or another placement"));
+    }
     const std::scoped_lock lock(mutex_);
-    if (backend::Memory* memory = replica.memory()) return *memory;
-    replica.owned_ = core_->allocate(queue, bytes_);
-    replica.memory_.store(replica.owned_.get(), std::memory_order_release);
-    return *replica.owned_;
+    if (backend::Memory* memory = replica->memory()) return *memory;
+    std::unique_ptr<backend::Memory> made = core_->allocate(queue, bytes_);
+    if (options_.zeroed && bytes_ != 0) {
+        constexpr std::byte zero{0};
+        replica->wrote(queue, core_->queue(queue).fill(*made, 0, bytes_, {&zero, 1}));
+    }
+    replica->owned_ = std::move(made);
+    replica->memory_.store(replica->owned_.get(), std::memory_order_release);
+    return *replica->owned_;
 }
 
-void Storage::release() noexcept {
-    for (const auto& replica : replicas_) {
-        replica->memory_.store(nullptr, std::memory_order_release);
-        if (!replica->owned_) continue;
+void Storage::order_slow(Replica& replica, unsigned queue, bool writes) {
+    for (unsigned other = 0; other < core_->queue_count(); ++other) {
+        if (other == queue) continue;
+        const backend::Point point = writes ? replica.last_use(other) : replica.last_write(other);
+        if (point != 0) core_->order_after(queue, {other, point});
+    }
+}
+
+std::unique_lock<std::mutex> Storage::lock_order() {
+    return shared_ ? core_->lock_order() : std::unique_lock<std::mutex>();
+}
+
+void Storage::destroy() noexcept {
+    destroyed_.store(true, std::memory_order_release);
+    release(false);
+}
+
+void Storage::release(bool with_mapped) noexcept {
+    const std::scoped_lock lock(mutex_);
+    for (Replica& replica : replicas_) {
+        if (!replica.owned_ || (replica.mapped() && !with_mapped)) continue;
+        replica.memory_.store(nullptr, std::memory_order_release);
         try {
             std::vector<QueuePoint> uses;
-            for (unsigned k = 0; k < replica->uses_.size(); ++k) {
-                const QueuePoint use{k, replica->last_use(k)};
+            for (unsigned k = 0; k < core_->queue_count(); ++k) {
+                const QueuePoint use{k, replica.last_use(k)};
                 if (!core_->passed(use)) uses.push_back(use);
             }
-            core_->retire(replica->owned_, std::move(uses));
+            core_->retire(replica.owned_, std::move(uses));
         } catch (const std::bad_alloc&) {
             core_->drain();  // no memory to remember it by: wait instead
-            replica->owned_.reset();
+            replica.owned_.reset();
         }
     }
 }

@@ -1,0 +1,50 @@
+// Where a buffer's replicas are: on every queue, once a device, or on one queue alone.
+#pragma once
+
+#include <volley/api.hpp>
+#include <volley/queue.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace volley {
+
+/// A value. A kernel that is launched without `.on` runs once for each set of replicas of its buffers.
+///
+///     Buffer<float> table({1024}, {.placement = Placement::per_device});
+///     Buffer<float> local({1024}, {.placement = Placement::on(queue(1))});
+class VOLLEY_API Placement {
+public:
+    enum class Kind : std::uint8_t { Replicated, PerDevice, OnQueue };
+
+    constexpr Placement() noexcept {}
+
+    /// One replica for each queue of the context: queues never wait for each other. The default.
+    static const Placement replicated;
+    /// One replica for each device, which its queues share: where two of them meet, the later waits.
+    static const Placement per_device;
+    /// One replica, for one queue.
+    [[nodiscard]] static Placement on(Queue queue) {
+        Placement placement(Kind::OnQueue);
+        placement.queue_ = std::move(queue);
+        return placement;
+    }
+
+    [[nodiscard]] Kind kind() const noexcept { return kind_; }
+    /// The queue of on(); none for the others.
+    [[nodiscard]] const std::optional<Queue>& queue() const noexcept { return queue_; }
+
+    friend bool operator==(const Placement&, const Placement&) noexcept = default;
+
+private:
+    constexpr explicit Placement(Kind kind) noexcept : kind_(kind) {}
+
+    Kind kind_ = Kind::Replicated;
+    std::optional<Queue> queue_;
+};
+
+inline constinit const Placement Placement::replicated{};
+inline constinit const Placement Placement::per_device{Kind::PerDevice};
+
+}  // namespace volley
