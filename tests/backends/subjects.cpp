@@ -1,22 +1,26 @@
 // Opening them.
 #include "backends/subjects.hpp"
 
+#include "backends/cpu_support.hpp"
 #include "backends/opencl_support.hpp"
 #include "backends/queue_support.hpp"
+#include "backends/reference/reference_device.hpp"
 #include "backends/vulkan_support.hpp"
+
+#include <vector>
 
 namespace volley::testing {
 namespace {
 
 std::unique_ptr<backend::Device> open_vulkan(VkDriverId driver, bool mapped) {
-    using namespace backends::vulkan;
-    const auto instance = Instance::open();
-    const int index = instance ? find_driver(*instance, driver) : -1;
+    namespace vk = backends::vulkan;
+    const auto instance = vk::Instance::open();
+    const int index = instance ? vk::find_driver(*instance, driver) : -1;
     if (index < 0) return nullptr;
-    VulkanOptions options;
+    vk::VulkanOptions options;
     options.heap.map = mapped;
     if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
-    return std::make_unique<VulkanDevice>(instance, static_cast<unsigned>(index), options);
+    return std::make_unique<vk::VulkanDevice>(instance, static_cast<unsigned>(index), options);
 }
 
 std::unique_ptr<backend::Device> open_opencl(bool mapped) {
@@ -24,6 +28,15 @@ std::unique_ptr<backend::Device> open_opencl(bool mapped) {
     options.heap.share = mapped;
     if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
     return backends::opencl::open_first(options);
+}
+
+template <unsigned Threads>
+std::unique_ptr<backend::Device> open_cpu(bool /*mapped*/) {
+    return backends::cpu::open_cpu({.cpu_threads = Threads});
+}
+
+std::unique_ptr<backend::Device> open_reference(bool /*mapped*/) {
+    return std::make_unique<backends::reference::ReferenceDevice>();
 }
 
 std::unique_ptr<backend::Program> vulkan_program(backend::Device& device) {
@@ -39,10 +52,21 @@ std::unique_ptr<backend::Program> compiled(backend::Device& device) {
 std::span<const Subject> subjects() {
     static const Subject all[] = {
         {"lavapipe", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_MESA_LLVMPIPE, mapped); },
-         vulkan_program},
+         vulkan_program, false, false},
         {"swiftshader", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, mapped); },
-         vulkan_program},
-        {"pocl", open_opencl, compiled}};
+         vulkan_program, false, false},
+        {"pocl", open_opencl, compiled, false, false}};
+    return all;
+}
+
+std::span<const Subject> every_subject() {
+    static const std::vector<Subject> all = [] {
+        std::vector<Subject> list(subjects().begin(), subjects().end());
+        list.push_back({"cpu", open_cpu<3>, compiled, true, false});
+        list.push_back({"cpu_of_one_thread", open_cpu<1>, compiled, true, true});
+        list.push_back({"reference", open_reference, compiled, true, true});
+        return list;
+    }();
     return all;
 }
 

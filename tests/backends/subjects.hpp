@@ -1,4 +1,5 @@
-// The drivers of devices that work on their own: what holds for the queue of one holds for all.
+// The drivers of devices that work on their own: what holds for the queue of one holds for all. Transfers and
+// memory also on the devices of the library's own.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -18,9 +19,14 @@ struct Subject {
     /// so small that transfers go around it many times.
     std::function<std::unique_ptr<backend::Device>(bool mapped)> open;
     std::function<std::unique_ptr<backend::Program>(backend::Device&)> multiply_add;
+    bool on_host = false;  // memory is always the host's: `mapped` makes no difference
+    bool at_once = false;  // a command has run when its call returns: a callback must not wait for the caller
 };
 
+/// Those that work on their own.
 [[nodiscard]] std::span<const Subject> subjects();
+/// These, the CPU (with several threads and with one) and the reference.
+[[nodiscard]] std::span<const Subject> every_subject();
 
 class SubjectTest : public ::testing::TestWithParam<Subject> {
 protected:
@@ -32,13 +38,25 @@ protected:
         queue = device->make_queue();
     }
     void wait() { queue->timeline().wait(queue->last()); }
+    /// Runs f on a device whose memory the host can address, and on one whose memory it cannot.
+    template <class F>
+    void with_each_memory(F&& f) {
+        for (const bool mapped : {true, false}) {
+            if (!mapped && GetParam().on_host) continue;
+            SCOPED_TRACE(mapped ? "addressable memory" : "memory out of the host's reach");
+            use(mapped);
+            f();
+        }
+    }
 
     std::unique_ptr<backend::Device> device;
     std::unique_ptr<backend::Queue> queue;
 };
 
-#define VOLLEY_SUBJECT_SUITE(Suite)                                    \
-    INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::ValuesIn(subjects()), \
+#define VOLLEY_SUITE_OF(Suite, list)                             \
+    INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::ValuesIn(list), \
                              [](const auto& subject) { return std::string(subject.param.label); })
+#define VOLLEY_SUBJECT_SUITE(Suite) VOLLEY_SUITE_OF(Suite, subjects())
+#define VOLLEY_EVERY_SUBJECT_SUITE(Suite) VOLLEY_SUITE_OF(Suite, every_subject())
 
 }  // namespace volley::testing

@@ -1,6 +1,7 @@
 // What running a piece of each kind of command means. Nothing here knows of queues or threads.
 #include "backends/cpu/cpu_command.hpp"
 
+#include "backends/api/stream_copy.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "backends/cpu/cpu_scratch.hpp"
 
@@ -8,38 +9,8 @@
 #include <chrono>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace volley::backends::cpu {
 namespace {
-
-/// A copy that leaves the caches alone: without it every written line is read first.
-void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
-#if defined(__SSE2__)
-    const std::size_t head = std::min(bytes, (64 - reinterpret_cast<std::uintptr_t>(to) % 64) % 64);
-    std::memcpy(to, from, head);
-    to += head;
-    from += head;
-    bytes -= head;
-    for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(from) + 1024, _MM_HINT_NTA);
-        const auto* source = reinterpret_cast<const __m128i*>(from);
-        auto* target = reinterpret_cast<__m128i*>(to);
-        const __m128i a = _mm_loadu_si128(source);
-        const __m128i b = _mm_loadu_si128(source + 1);
-        const __m128i c = _mm_loadu_si128(source + 2);
-        const __m128i d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, a);
-        _mm_stream_si128(target + 1, b);
-        _mm_stream_si128(target + 2, c);
-        _mm_stream_si128(target + 3, d);
-    }
-    _mm_sfence();  // streaming stores are ordered before the piece counts as done
-#endif
-    std::memcpy(to, from, bytes);
-}
 
 /// How many invocations a piece has; partial workgroups count as whole.
 double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
@@ -106,7 +77,7 @@ void run_copy(const Transfer& transfer, std::uint32_t index) {
     const std::uint64_t begin = index * transfer.piece;
     const std::uint64_t bytes = std::min(transfer.piece, transfer.bytes - begin);
     if (transfer.streaming) {
-        stream_copy(transfer.to + begin, transfer.from + begin, bytes);
+        backend::stream_copy(transfer.to + begin, transfer.from + begin, bytes);
     } else if (bytes != 0) {
         std::memcpy(transfer.to + begin, transfer.from + begin, bytes);
     }

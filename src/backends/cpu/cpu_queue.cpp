@@ -3,6 +3,7 @@
 // system call.
 #include "backends/cpu/cpu_queue.hpp"
 
+#include "backends/api/stream_copy.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "core/fail.hpp"
 
@@ -24,7 +25,6 @@ constexpr double small_ns = 8'000;                // cheaper than handing it to 
 constexpr double piece_ns = 20'000;               // a piece should dwarf the cost of claiming it
 constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that the calling thread moves itself
 constexpr std::uint64_t staged_copy = 64 * 1024;  // bytes that a busy queue copies aside instead of waiting
-constexpr std::uint64_t large_copy = 16 * 1024 * 1024;  // beyond the caches
 constexpr Point backlog = 4096;  // commands that may wait in a queue before the submitting thread helps
 constexpr auto forever = Clock::time_point::max();
 
@@ -222,7 +222,7 @@ Point CpuQueue::launch(const backend::Launch& launch) {
 
 Point CpuQueue::transfer(const Transfer& wanted, CommandKind kind) {
     Transfer transfer = wanted;
-    transfer.streaming = kind == CommandKind::Copy && transfer.bytes >= large_copy;
+    transfer.streaming = kind == CommandKind::Copy && transfer.bytes >= backend::large_copy;
     transfer.piece = std::max<std::uint64_t>(transfer.bytes, 1);
     std::unique_lock lock(mutex_);
     const bool small = transfer.bytes <= small_copy || pool_->workers() == 0;
