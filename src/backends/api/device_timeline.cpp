@@ -1,8 +1,10 @@
 // Waiting spins first: waking a sleeping thread costs more than most launches.
 #include "backends/api/device_timeline.hpp"
 
+#include "backends/api/host_rect.hpp"
+#include "backends/api/rect_parts.hpp"
+
 #include <algorithm>
-#include <cstring>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -112,7 +114,8 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
 
 void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     try {
-        if (epilogue.bytes != 0) std::memcpy(epilogue.to, epilogue.from, epilogue.bytes);
+        if (const Rect& rect = epilogue.rect; rect.row != 0)
+            copy_rows(epilogue.to, epilogue.to_at, epilogue.from, dense(rect), rect);
         if (epilogue.reports) epilogue.reports->drain(epilogue.source);
     } catch (...) {
         add_error(epilogue.point, std::current_exception());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
+#include "backends/api/rect.hpp"
 #include "backends/api/reports.hpp"
 #include "backends/api/timeline.hpp"
 
@@ -26,10 +27,11 @@ namespace volley::backend {
 /// What the host does when the device has reached a point.
 struct Epilogue {
     Point point = 0;
-    // Bytes to bring home.
+    // Rows to bring home, which lie side by side in staging memory; none where a row has no bytes.
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
-    std::size_t bytes = 0;
+    RectPlace to_at;
+    Rect rect;
     std::shared_ptr<const Memory> staging;  // held until then, where it is no part of a ring
     // Reports to read.
     ReportSource source;

@@ -108,7 +108,7 @@ Point OpenClQueue::read(const backend::Memory& from, std::uint64_t offset, std::
         backend::Epilogue epilogue;
         epilogue.from = staging.bytes;
         epilogue.to = data.data();
-        epilogue.bytes = bytes;
+        epilogue.rect.row = bytes;
         epilogue.staging = staging.own;
         point = submit([enqueue_read, offset, bytes,
                         to = staging.bytes](cl_event* event) { enqueue_read(offset, bytes, to, event); },

@@ -108,7 +108,7 @@ Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::
         backend::Epilogue epilogue;
         epilogue.from = staging.mapped;
         epilogue.to = data.data();
-        epilogue.bytes = bytes;
+        epilogue.rect.row = bytes;
         epilogue.staging = std::move(staging.own);
         point = submit(command, &epilogue);
         if (in_ring) staging_->places.commit(point);
