@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "ir/literal.hpp"
 #include "ir/typing.hpp"
 
 #include <volley/half.hpp>
@@ -15,8 +16,6 @@ namespace volley::ir {
 namespace {
 
 bool is_head(Op op) { return op == Op::Buffer || op == Op::Param || op == Op::Shared; }
-
-std::uint64_t mask_of(ScalarType type) { return ~std::uint64_t{0} >> (64 - bits_of(type)); }
 
 // Truncates and saturates, as section 5 of docs/ir.md says of conversions.
 std::uint64_t integer_bits(ScalarType type, double v) {

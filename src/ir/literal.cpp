@@ -42,8 +42,6 @@ std::optional<I> read_integer(std::string_view text, int base = 10) {
     return value;
 }
 
-std::uint64_t mask_of(ScalarType type) { return ~std::uint64_t{0} >> (64 - bits_of(type)); }
-
 std::optional<std::uint64_t> integer_bits(ScalarType type, std::string_view text) {
     if (!is_signed_integer(type)) {
         const auto value = read_integer<std::uint64_t>(text);

@@ -4,11 +4,17 @@
 
 #include <volley/dtype.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace volley::ir {
+
+/// The bits that a constant of the type may have: the low bits_of(type), all ones.
+[[nodiscard]] constexpr std::uint64_t mask_of(ScalarType type) noexcept {
+    return ~std::uint64_t{0} >> (64 - bits_of(type));
+}
 
 /// "true", "-3", "0.1", "inf"; NaNs by their bits: "0x7fc00001".
 [[nodiscard]] std::string constant_text(ScalarType type, std::uint64_t bits);

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "ir/literal.hpp"
 #include "ir/typing.hpp"
 
 #include <algorithm>
@@ -222,7 +223,7 @@ private:
         const Node& node = fn_[id];
         switch (node.op) {
             case Op::Const:
-                if (node.imm > (~std::uint64_t{0} >> (64 - bits_of(node.type.scalar())))) {
+                if (node.imm > mask_of(node.type.scalar())) {
                     refuse(id, cat("the constant has more bits than ", node.type.name()),
                            "set the bits above the type's width to zero");
                 }

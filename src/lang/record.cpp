@@ -15,7 +15,7 @@ namespace {
 // Where a signed or unsigned 64-bit integer fits into `type`.
 template <class N>
 bool fits(ScalarType type, N value) {
-    if (is_float(type)) return true;
+    if (volley::is_float(type)) return true;  // lang has a variable of that name
     if (type == ScalarType::Bool) return value == 0 || value == 1;
     const unsigned bits = bits_of(type);
     if (is_unsigned_integer(type)) {

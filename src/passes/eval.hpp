@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ir/function.hpp"
+#include "ir/literal.hpp"
 
 #include <optional>
 #include <span>
@@ -21,10 +22,7 @@ namespace volley::passes {
 [[nodiscard]] std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end,
                                        std::uint64_t step);
 
-/// The low bits_of(type) bits, all ones.
-[[nodiscard]] constexpr std::uint64_t mask_of(ScalarType type) noexcept {
-    return ~std::uint64_t{0} >> (64 - bits_of(type));
-}
+using ir::mask_of;
 
 /// The value of integer bits, sign- or zero-extended by their type.
 [[nodiscard]] constexpr std::int64_t signed_value(ScalarType type, std::uint64_t bits) noexcept {

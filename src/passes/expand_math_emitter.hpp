@@ -10,6 +10,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -175,6 +176,8 @@ Value convert(Value a, ScalarType to);
 Value bitcast(Value a, ScalarType to);
 /// Whether a condition holds in any component.
 Value any(Value condition);
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Constants like a value.
 Value like(Value a, double v);

@@ -3,12 +3,8 @@
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
-#include <limits>
-
 namespace volley::passes::math {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The largest arguments with finite sinh and cosh.
 constexpr Number largest_sinh = {0x1.65a9f8p+6, 0x1.633ce8fb9f87dp+9};

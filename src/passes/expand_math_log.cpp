@@ -3,12 +3,8 @@
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
-#include <limits>
-
 namespace volley::passes::math {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // log(1 + f) - f
 Value log_minus_f(Value f) {

@@ -3,12 +3,8 @@
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
-#include <limits>
-
 namespace volley::passes::math {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // y log2(x) as a whole number and a fraction; hi is the sum, for its size.
 struct Exponent {

@@ -2,8 +2,6 @@
 // divided in integers, some bits of the quotient at a time.
 #include "passes/expand_math_functions.hpp"
 
-#include <limits>
-
 namespace volley::passes::math {
 namespace {
 
@@ -77,7 +75,7 @@ Value rem(Value x, Value y) {
     Emitter& e = *x.emitter;
     const Value a = abs(x);
     const Value b = abs(y);
-    const Value inside = (a < std::numeric_limits<double>::infinity()) & (b > 0.0);
+    const Value inside = (a < infinity) & (b > 0.0);
     // Parts of products with smaller divisors could underflow.
     const Value near = (a < b * 0x1p20) & (b > pick(x, {0x1p-90, 0x1p-900}));
     const Value result = e.variable(remainder_of_small(a, b));

@@ -1,8 +1,6 @@
 // Roots: what is not the square root itself.
 #include "passes/expand_math_functions.hpp"
 
-#include <limits>
-
 namespace volley::passes::math {
 namespace {
 
@@ -62,7 +60,7 @@ Value hypot(Value x, Value y) {
     const Value v = b * factor;
     const Value result = sqrt(mad(u, u, v * v)) * back;
     // An infinite side wins over NaN.
-    return select(equal(most, std::numeric_limits<double>::infinity()), most, result);
+    return select(equal(most, infinity), most, result);
 }
 
 }  // namespace volley::passes::math

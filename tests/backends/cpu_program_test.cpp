@@ -99,11 +99,12 @@ struct Seen {
     std::vector<int> cells;
     std::uint64_t width = 0;
 };
-thread_local Seen* seen = nullptr;
+thread_local Seen* seen_now = nullptr;
 
 void mark(const codegen::llvm::Work* work) {
     for (std::uint64_t row = work->row_begin; row < work->row_end; ++row) {
-        for (std::uint64_t x = work->begin; x < work->end; ++x) ++seen->cells.at(row * seen->width + x);
+        for (std::uint64_t x = work->begin; x < work->end; ++x)
+            ++seen_now->cells.at(row * seen_now->width + x);
     }
 }
 
@@ -123,7 +124,7 @@ void expect_exact_cover(const CpuProgram& program, ir::Dim3 global, ir::Dim3 loc
     }
     all.width = run.work.end;
     all.cells.assign(run.work.end * run.work.row_end, 0);
-    seen = &all;
+    seen_now = &all;
     for (std::uint32_t i = 0; i < run.pieces.count; ++i) run_kernel(run, i);
     for (const int times : all.cells)
         ASSERT_EQ(times, 1) << global[0] << " " << global[1] << " " << global[2];

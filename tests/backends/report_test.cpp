@@ -1,7 +1,6 @@
 // What kernels print, on every driver whose code cannot call the host.
 #include "backends/queue_support.hpp"
 #include "backends/subjects.hpp"
-#include "support/validation.hpp"
 
 #include <volley/print_sink.hpp>
 
@@ -18,7 +17,6 @@ using backend::Point;
 
 class ReportTest : public SubjectTest {};
 VOLLEY_SUBJECT_SUITE(ReportTest);
-VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
 /// Keeps what kernels print while it lives.
 class Printed {

@@ -12,9 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr cuda::Variant line_of_64 = {{64, 1, 1}, false};
-constexpr cuda::Variant full_64 = {{64, 1, 1}, true};
-
 std::vector<cuda::Source> operations(const cuda::Target& target) {
     std::vector<cuda::Source> sources;
     for (const ScalarType s : all_scalars()) {

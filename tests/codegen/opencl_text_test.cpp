@@ -18,9 +18,6 @@ using opencl::ParameterKind;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr opencl::Variant line_of_64 = {{64, 1, 1}, false};
-constexpr opencl::Variant full_64 = {{64, 1, 1}, true};
-
 std::string refusal(const ir::Function& fn, const opencl::Target& target) {
     try {
         static_cast<void>(opencl::compile(fn, line_of_64, target));
@@ -33,7 +30,7 @@ std::string refusal(const ir::Function& fn, const opencl::Target& target) {
     return {};
 }
 
-std::ptrdiff_t count(const opencl::Source& source, ParameterKind kind) {
+std::ptrdiff_t count_parameters(const opencl::Source& source, ParameterKind kind) {
     return std::count_if(source.parameters.begin(), source.parameters.end(),
                          [&](const opencl::Parameter& parameter) { return parameter.kind == kind; });
 }
@@ -218,10 +215,10 @@ TEST(OpenClSource, FullVariantsHaveNoGuard) {
     const ir::Function fn = text_traced([](Buff<float> data) { data[global_id().x] += 1.0f; });
     const opencl::Source guarded = opencl::compile(fn, line_of_64, cpu_opencl());
     EXPECT_TRUE(has(guarded, "if (global_id_x >= global_size_x) return;"));
-    EXPECT_EQ(count(guarded, ParameterKind::GlobalSize), 1);
+    EXPECT_EQ(count_parameters(guarded, ParameterKind::GlobalSize), 1);
     const opencl::Source full = opencl::compile(fn, full_64, cpu_opencl());
     EXPECT_FALSE(has(full, "return"));
-    EXPECT_EQ(count(full, ParameterKind::GlobalSize), 0);
+    EXPECT_EQ(count_parameters(full, ParameterKind::GlobalSize), 0);
 }
 
 TEST(OpenClSource, EveryDimensionIsGuarded) {
@@ -290,7 +287,7 @@ TEST(OpenClSource, PrintsAreListedWithTheirTypes) {
     const opencl::Source source = opencl::compile(fn, line_of_64, cpu_opencl());
     ASSERT_EQ(source.prints.size(), 2u);
     EXPECT_TRUE(source.reports);
-    EXPECT_EQ(count(source, ParameterKind::Reports), 1);
+    EXPECT_EQ(count_parameters(source, ParameterKind::Reports), 1);
     EXPECT_EQ(source.prints[0].format, "x {} at {}");
     ASSERT_EQ(source.prints[0].types.size(), 2u);
     EXPECT_EQ(source.prints[0].types[1].name(), "vec3<u32>");

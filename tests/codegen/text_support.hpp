@@ -20,6 +20,9 @@ namespace volley::test {
 namespace opencl = codegen::opencl;
 namespace cuda = codegen::cuda;
 
+inline constexpr codegen::clike::Variant line_of_64 = {{64, 1, 1}, false};
+inline constexpr codegen::clike::Variant full_64 = {{64, 1, 1}, true};
+
 /// A device that has everything, subgroups too.
 [[nodiscard]] opencl::Target rich_opencl();
 /// Like PoCL: OpenCL C 1.2 with f64 and 64-bit atomics, each invocation its own subgroup.

@@ -11,8 +11,8 @@ using testing::check_exact;
 using B = const Value<bool>&;
 using I = const Value<i32>&;
 
-const std::vector<bool> first = {false, false, true, true, true, false, true};
-const std::vector<bool> second = {false, true, false, true, true, true, false};
+const std::vector<bool> first_operands = {false, false, true, true, true, false, true};
+const std::vector<bool> second_operands = {false, true, false, true, true, true, false};
 
 VOLLEY_DEVICE_TEST(Bool, HasLogicAndEquality) {
     check_exact<bool>({{"a && b", [](B a, B b) { return a && b; }, [](bool a, bool b) { return a && b; }},
@@ -25,7 +25,7 @@ VOLLEY_DEVICE_TEST(Bool, HasLogicAndEquality) {
                        {"!a", [](B a, B) { return !a; }, [](bool a, bool) { return !a; }},
                        {"a && true", [](B a, B) { return a && true; }, [](bool a, bool) { return a; }},
                        {"false || b", [](B, B b) { return false || b; }, [](bool, bool b) { return b; }}},
-                      first, second);
+                      first_operands, second_operands);
 }
 
 VOLLEY_DEVICE_TEST(Bool, SelectsValuesOfEveryKind) {
@@ -33,26 +33,26 @@ VOLLEY_DEVICE_TEST(Bool, SelectsValuesOfEveryKind) {
     check_exact<i32>(
         {{"select", [](B c, I x) { return select(c, x, 100); }, [](bool c, i32 x) { return c ? x : 100; }},
          {"of numbers", [](B c, I) { return select(c, 8, 9); }, [](bool c, i32) { return c ? 8 : 9; }}},
-        first, numbers);
+        first_operands, numbers);
     check_exact<bool>(
         {{"of bool", [](B c, B b) { return select(c, b, !b); }, [](bool c, bool b) { return c ? b : !b; }}},
-        first, second);
+        first_operands, second_operands);
     check_exact<vec3>(
         {{"of vectors", [](B c, I x) { return select(c, Value<vec3>(cast<float>(x)), vec3(1, 2, 3)); },
           [](bool c, i32 x) { return c ? vec3(static_cast<float>(x)) : vec3(1, 2, 3); }}},
-        first, numbers);
+        first_operands, numbers);
     check_exact<ivec3>(
         {{"by a vector",
           [](B c, B d, I x) { return select(make_vec(c, d, true), Value<ivec3>(x), ivec3(0)); },
           [](bool c, bool d, i32 x) { return ivec3(c ? x : 0, d ? x : 0, x); }}},
-        first, second, numbers);
+        first_operands, second_operands, numbers);
     check_exact<c64>({{"of complex numbers",
                        [](B c, I x) {
                            const auto z = make_complex(cast<float>(x), 1);
                            return select(c, z, conj(z));
                        },
                        [](bool c, i32 x) { return c64(static_cast<float>(x), c ? 1.0f : -1.0f); }}},
-                     first, numbers);
+                     first_operands, numbers);
 }
 
 VOLLEY_DEVICE_TEST(Bool, AnyAndAllJoinComponents) {
@@ -62,7 +62,7 @@ VOLLEY_DEVICE_TEST(Bool, AnyAndAllJoinComponents) {
           [](bool a, bool b) { return a && b; }},
          {"any of one", [](B a, B) { return any(a); }, [](bool a, bool) { return a; }},
          {"!v", [](B a, B b) { return all(!make_vec(a, b)); }, [](bool a, bool b) { return !a && !b; }}},
-        first, second);
+        first_operands, second_operands);
 }
 
 struct Flags {

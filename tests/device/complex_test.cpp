@@ -38,7 +38,7 @@ template <class F>
 }
 
 template <class F>
-void check_arithmetic() {
+void check_complex_arithmetic() {
     using Z = std::complex<F>;
     using V = const Value<Z>&;
     const auto a = numbers<F>(400, 101);
@@ -73,11 +73,11 @@ void check_arithmetic() {
 }
 
 VOLLEY_DEVICE_TEST(Complex, HasArithmetic) {
-    each_type<f16, f32, f64>([]<class F>() { check_arithmetic<F>(); });
+    each_type<f16, f32, f64>([]<class F>() { check_complex_arithmetic<F>(); });
 }
 
 template <class F>
-void check_functions() {
+void check_complex_functions() {
     using Z = std::complex<F>;
     using V = const Value<Z>&;
     const auto a = numbers<F>(400, 103);
@@ -118,7 +118,7 @@ void check_functions() {
 }
 
 VOLLEY_DEVICE_TEST(Complex, HasFunctions) {
-    each_type<f16, f32, f64>([]<class F>() { check_functions<F>(); });
+    each_type<f16, f32, f64>([]<class F>() { check_complex_functions<F>(); });
 }
 
 VOLLEY_DEVICE_TEST(Complex, ComparesForEquality) {

@@ -92,7 +92,7 @@ VOLLEY_DEVICE_TEST(Conversion, BetweenAllScalars) {
 
 // Folded on the host, before any device sees them.
 template <class From, class... To>
-void check_constants() {
+void check_conversion_constants() {
     const auto from = testing::edge_values<From>();
     auto run = kernel("cast", [from](Buff<To>... out) {
         u32 i = 0;
@@ -112,14 +112,14 @@ void check_constants() {
 
 VOLLEY_DEVICE_TEST(Conversion, OfConstantsIsTheSame) {
     each_type<ALL_SCALARS>([this]<class From>() {
-        check_constants<From, COMMON_SCALARS>();
-        if (supports<f64>()) check_constants<From, f64>();
+        check_conversion_constants<From, COMMON_SCALARS>();
+        if (supports<f64>()) check_conversion_constants<From, f64>();
     });
 }
 
 // One value for all lanes.
 template <class From, class... To>
-void check_uniform() {
+void check_conversion_uniform() {
     auto run =
         kernel("cast", [](Const<From> v, Buff<To>... out) { ((out[global_id().x] = cast<To>(v)), ...); });
     for (const From v : testing::edge_values<From>()) {
@@ -134,13 +134,13 @@ void check_uniform() {
 }
 
 VOLLEY_DEVICE_TEST(Conversion, OfUniformValuesIsTheSame) {
-    check_uniform<f32, i8, u8, i32, u32, i64, u64, f16>();
-    check_uniform<i64, f16, f32, u8, i32>();
-    check_uniform<u64, f16, f32, i8>();
+    check_conversion_uniform<f32, i8, u8, i32, u32, i64, u64, f16>();
+    check_conversion_uniform<i64, f16, f32, u8, i32>();
+    check_conversion_uniform<u64, f16, f32, i8>();
     if (!supports<f64>()) return;
-    check_uniform<f64, u8, i32, u64, i64, f16, f32>();
-    check_uniform<i64, f64>();
-    check_uniform<u64, f64>();
+    check_conversion_uniform<f64, u8, i32, u64, i64, f16, f32>();
+    check_conversion_uniform<i64, f64>();
+    check_conversion_uniform<u64, f64>();
 }
 
 VOLLEY_DEVICE_TEST(Conversion, OfVectorsAndComplexNumbersConvertsParts) {
@@ -191,7 +191,7 @@ VOLLEY_DEVICE_TEST(Conversion, OfVectorsAndComplexNumbersConvertsParts) {
 }
 
 template <class To, class From>
-void check_bits(u64 seed) {
+void check_conversion_bits(u64 seed) {
     static_assert(sizeof(To) == sizeof(From));
     testing::Random random(seed);
     std::vector<std::array<std::byte, sizeof(From)>> bytes(500);
@@ -209,19 +209,19 @@ void check_bits(u64 seed) {
 }
 
 VOLLEY_DEVICE_TEST(Conversion, BitCastsKeepEveryBitOfNanToo) {
-    check_bits<u8, i8>(41);
-    check_bits<f16, u16>(42);
-    check_bits<i16, f16>(43);
-    check_bits<f32, u32>(44);
-    check_bits<i32, f32>(45);
-    check_bits<f64, u64>(46);
-    check_bits<i64, f64>(47);
-    check_bits<u8vec4, u32>(48);
-    check_bits<f32, hvec2>(49);
-    check_bits<u64, vec2>(50);
-    check_bits<c64, f64>(51);
-    check_bits<uvec3, vec3>(52);
-    check_bits<u16vec2, u8vec4>(53);
+    check_conversion_bits<u8, i8>(41);
+    check_conversion_bits<f16, u16>(42);
+    check_conversion_bits<i16, f16>(43);
+    check_conversion_bits<f32, u32>(44);
+    check_conversion_bits<i32, f32>(45);
+    check_conversion_bits<f64, u64>(46);
+    check_conversion_bits<i64, f64>(47);
+    check_conversion_bits<u8vec4, u32>(48);
+    check_conversion_bits<f32, hvec2>(49);
+    check_conversion_bits<u64, vec2>(50);
+    check_conversion_bits<c64, f64>(51);
+    check_conversion_bits<uvec3, vec3>(52);
+    check_conversion_bits<u16vec2, u8vec4>(53);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ T host_sqrt(T a) {
 }
 
 template <class T>
-void check_arithmetic() {
+void check_float_arithmetic() {
     using V = const Value<T>&;
     const auto [a, b] = sample_pairs<T>(3000, 21);
     check_exact<T>({{"a + b", [](V x, V y) { return x + y; }, model::add<T>},
@@ -58,7 +58,7 @@ void check_arithmetic() {
 }
 
 VOLLEY_DEVICE_TEST(Float, ArithmeticIsCorrectlyRounded) {
-    each_type<ALL_FLOATS>([]<class T>() { check_arithmetic<T>(); });
+    each_type<ALL_FLOATS>([]<class T>() { check_float_arithmetic<T>(); });
 }
 
 template <class T>
@@ -130,7 +130,7 @@ VOLLEY_DEVICE_TEST(Float, MinAndMaxPreferNumbersToNan) {
 }
 
 template <class T>
-void check_comparisons() {
+void check_float_comparisons() {
     using V = const Value<T>&;
     const auto [a, b] = sample_pairs<T>(500, 25);
     check_exact<bool>(
@@ -148,7 +148,7 @@ void check_comparisons() {
 }
 
 VOLLEY_DEVICE_TEST(Float, ComparisonsWithNanAreFalse) {
-    each_type<ALL_FLOATS>([]<class T>() { check_comparisons<T>(); });
+    each_type<ALL_FLOATS>([]<class T>() { check_float_comparisons<T>(); });
 }
 
 template <class T>
@@ -232,7 +232,7 @@ void expect_computed(const std::vector<T>& got, const std::vector<Computed<T>>& 
 
 // The same with operands that are constants, folded before any device sees them, and uniform.
 template <class T>
-void check_constants() {
+void check_float_constants() {
     const std::vector<T> constants = testing::edge_values<T>();
     const auto count = constants.size();
     auto run = kernel("folded", [constants](Buff<T> folded, Buff<T> uniform, Const<T> x, Const<u32> which) {
@@ -272,11 +272,11 @@ void check_constants() {
 }
 
 VOLLEY_DEVICE_TEST(Float, ConstantsAndUniformValuesMeanTheSame) {
-    each_type<f32, f64>([]<class T>() { check_constants<T>(); });
+    each_type<f32, f64>([]<class T>() { check_float_constants<T>(); });
 }
 
 template <class T>
-void check_compound() {
+void check_float_compound() {
     const auto [a, b] = sample_pairs<T>(200, 28);
     const auto n = static_cast<u32>(a.size());
     auto run = kernel("compound", [](Buff<const T> x, Buff<const T> y, Buff<T> out, Const<u32> count) {
@@ -303,7 +303,7 @@ void check_compound() {
 }
 
 VOLLEY_DEVICE_TEST(Float, CompoundAssignmentChangesVariablesAndElements) {
-    each_type<ALL_FLOATS>([]<class T>() { check_compound<T>(); });
+    each_type<ALL_FLOATS>([]<class T>() { check_float_compound<T>(); });
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using testing::samples;
 #define ALL_INTEGERS i8, u8, i16, u16, i32, u32, i64, u64
 
 template <class T>
-void check_arithmetic() {
+void check_integer_arithmetic() {
     using V = const Value<T>&;
     const auto [a, b] = sample_pairs<T>(500, 11);
     check_exact<T>({{"a + b", [](V x, V y) { return x + y; }, model::add<T>},
@@ -41,11 +41,11 @@ void check_arithmetic() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, ArithmeticWrapsAndDivisionIsDefined) {
-    each_type<ALL_INTEGERS>([]<class T>() { check_arithmetic<T>(); });
+    each_type<ALL_INTEGERS>([]<class T>() { check_integer_arithmetic<T>(); });
 }
 
 template <class T>
-void check_bits() {
+void check_integer_bits() {
     using V = const Value<T>&;
     const auto [a, b] = sample_pairs<T>(500, 12);
     check_exact<T>({{"a & b", [](V x, V y) { return x & y; }, [](T x, T y) { return static_cast<T>(x & y); }},
@@ -61,7 +61,7 @@ void check_bits() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, ShiftsAreModuloTheWidth) {
-    each_type<ALL_INTEGERS>([]<class T>() { check_bits<T>(); });
+    each_type<ALL_INTEGERS>([]<class T>() { check_integer_bits<T>(); });
 }
 
 template <class T>
@@ -97,7 +97,7 @@ VOLLEY_DEVICE_TEST(Integer, ModHasTheSignOfTheDivisor) {
 }
 
 template <class T>
-void check_comparisons() {
+void check_integer_comparisons() {
     using V = const Value<T>&;
     const auto [a, b] = sample_pairs<T>(300, 15);
     check_exact<bool>({{"a == b", [](V x, V y) { return x == y; }, [](T x, T y) { return x == y; }},
@@ -112,11 +112,11 @@ void check_comparisons() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, ComparisonsKnowSignedFromUnsigned) {
-    each_type<ALL_INTEGERS>([]<class T>() { check_comparisons<T>(); });
+    each_type<ALL_INTEGERS>([]<class T>() { check_integer_comparisons<T>(); });
 }
 
 template <class T>
-void check_compound() {
+void check_integer_compound() {
     const auto pairs = sample_pairs<T>(100, 16);
     const std::vector<T>& a = pairs.first;
     const std::vector<T>& b = pairs.second;
@@ -180,12 +180,12 @@ void check_compound() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, CompoundAssignmentChangesVariablesAndElements) {
-    each_type<i8, u16, i32, u64>([]<class T>() { check_compound<T>(); });
+    each_type<i8, u16, i32, u64>([]<class T>() { check_integer_compound<T>(); });
 }
 
 // Division by constants is strength-reduced, and constants alone are folded.
 template <class T>
-void check_constants() {
+void check_integer_constants() {
     const auto a = samples<T>(100, 17);
     const std::vector<T> constants = edge_values<T>();
     const auto n = static_cast<u32>(a.size());
@@ -218,12 +218,12 @@ void check_constants() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, ConstantsOnEitherSideMeanTheSame) {
-    each_type<i8, u8, i16, i32, u32, i64, u64>([]<class T>() { check_constants<T>(); });
+    each_type<i8, u8, i16, i32, u32, i64, u64>([]<class T>() { check_integer_constants<T>(); });
 }
 
 // Uniform operands stay scalars on the CPU, or widen beside varying ones.
 template <class T>
-void check_uniform() {
+void check_integer_uniform() {
     const auto a = samples<T>(40, 18);
     auto run = kernel("uniform", [](Buff<const T> x, Buff<T> out, Const<T> c, Const<T> d) {
         const auto i = global_id().x;
@@ -248,7 +248,7 @@ void check_uniform() {
 }
 
 VOLLEY_DEVICE_TEST(Integer, UniformOperandsMeanTheSame) {
-    each_type<i8, u16, i32, u32, i64>([]<class T>() { check_uniform<T>(); });
+    each_type<i8, u16, i32, u32, i64>([]<class T>() { check_integer_uniform<T>(); });
 }
 
 }  // namespace

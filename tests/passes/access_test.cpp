@@ -23,7 +23,7 @@ LaneModel model_of_rows() {
     return model;
 }
 
-constexpr std::string_view start = R"(%o = buffer u32 "o"
+constexpr std::string_view lanes_start = R"(%o = buffer u32 "o"
 %p = param u32 "p"
 %g = global_id : vec3<u32>
 %x = extract %g[0] : u32
@@ -49,7 +49,7 @@ struct Analysed {
 
 Analysed analysed(std::string_view body, const LaneModel& model = model_of_rows()) {
     Analysed a;
-    a.fn = kernel(std::string(start) + std::string(body));
+    a.fn = kernel(std::string(lanes_start) + std::string(body));
     a.lanes = analyse_lanes(a.fn, model);
     return a;
 }

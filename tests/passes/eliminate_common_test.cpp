@@ -10,7 +10,7 @@ namespace {
 
 using ir::Op;
 
-constexpr std::string_view start = R"(%a = buffer f32 "a"
+constexpr std::string_view common_start = R"(%a = buffer f32 "a"
 %c = buffer f32 "c"
 %i = param u32 "i"
 %j = param u32 "j"
@@ -19,7 +19,7 @@ constexpr std::string_view start = R"(%a = buffer f32 "a"
 )";
 
 ir::Function merged(std::string_view body) {
-    ir::Function fn = kernel(std::string(start) + std::string(body));
+    ir::Function fn = kernel(std::string(common_start) + std::string(body));
     eliminate_common(fn);
     ir::verify(fn);
     return fn;

@@ -10,18 +10,18 @@ namespace {
 
 using ir::Op;
 
-constexpr std::string_view start = R"(%a = buffer u32 "a"
+constexpr std::string_view dead_start = R"(%a = buffer u32 "a"
 %i = param u32 "i"
 %b = param bool "b"
 )";
 
 ir::Function cleaned(std::string_view body) {
-    ir::Function fn = kernel(std::string(start) + std::string(body));
+    ir::Function fn = kernel(std::string(dead_start) + std::string(body));
     eliminate_dead(fn);
     ir::verify(fn);
     return fn;
 }
-std::string left(std::string_view body) { return body_of(cleaned(body)).substr(normal(start).size()); }
+std::string left(std::string_view body) { return body_of(cleaned(body)).substr(normal(dead_start).size()); }
 
 TEST(EliminateDead, DropsWhatNothingUses) {
     EXPECT_EQ(left("%x = add %i, %i : u32\n%y = load %a[%x] : u32\n%z = subgroup_add %y : u32"), "");

@@ -54,7 +54,7 @@ struct Identity {
         result;  // the value that is stored, as numbered: %1 u, %2 i, %3 f, %4 g, %5 d, %6 h, %7 b, %8 v
 };
 
-class FoldsAway : public testing::TestWithParam<Identity> {};
+class FoldsAway : public ::testing::TestWithParam<Identity> {};
 
 TEST_P(FoldsAway, ToAnOperand) {
     EXPECT_EQ(folded(GetParam().type, GetParam().body),
@@ -64,37 +64,37 @@ TEST_P(FoldsAway, ToAnOperand) {
 
 INSTANTIATE_TEST_SUITE_P(
     Identities, FoldsAway,
-    testing::Values(Identity{"u32", "%r = add %zero, %u : u32", "%1"},
-                    Identity{"u32", "%c = const 1 : u32\n%r = mul %c, %u : u32", "%1"},
-                    Identity{"u32", "%r = div %u, %zero : u32", "%1"},
-                    Identity{"u32", "%c = const 32 : u32\n%r = shl %u, %c : u32", "%1"},
-                    Identity{"u32", "%r = or %u, %u : u32", "%1"},
-                    Identity{"u32", "%c = const 4294967295 : u32\n%r = and %u, %c : u32", "%1"},
-                    Identity{"u32", "%c = const 5 : u32\n%x = add %u, %c : u32\n%r = sub %x, %c : u32", "%1"},
-                    Identity{"u32", "%r = max %u, %zero : u32", "%1"},
-                    Identity{"i32", "%x = neg %i : i32\n%r = neg %x : i32", "%2"},
-                    Identity{"i32", "%x = convert %i : i64\n%r = convert %x : i32", "%2"},
-                    Identity{"i32", "%x = convert %i : f64\n%r = convert %x : i32", "%2"},
-                    Identity{"i32", "%x = bitcast %i : f32\n%r = bitcast %x : i32", "%2"},
-                    Identity{"f32", "%c = const 1.0 : f32\n%r = mul %f, %c : f32", "%3"},
-                    Identity{"f32", "%c = const -0.0 : f32\n%r = add %c, %f : f32", "%3"},
-                    Identity{"f32", "%c = const 0.0 : f32\n%r = sub %f, %c : f32", "%3"},
-                    Identity{"f32", "%c = const 1.0 : f32\n%r = div %f, %c : f32", "%3"},
-                    Identity{"f32", "%x = convert %f : f64\n%r = convert %x : f32", "%3"},
-                    Identity{"f32", "%r = min %f, %f : f32", "%3"},
-                    Identity{"f32", "%t = const true : bool\n%r = select %t, %f, %g : f32", "%3"},
-                    Identity{"f32", "%r = select %b, %g, %g : f32", "%4"},
-                    Identity{"bool", "%x = not %b : bool\n%r = not %x : bool", "%7"},
-                    Identity{"bool", "%t = const true : bool\n%r = eq %b, %t : bool", "%7"},
-                    Identity{"bool",
-                             "%t = const true : bool\n%n = const false : bool\n%r = select %b, %t, %n : bool",
-                             "%7"},
-                    Identity{"bool", "%x = convert %b : i8\n%r = convert %x : bool", "%7"},
-                    Identity{"vec2<u32>", "%w = zero : vec2<u32>\n%r = add %v, %w : vec2<u32>", "%8"},
-                    Identity{"complex<f32>",
-                             "%x = extract %z[0] : f32\n%y = extract %z[1] : f32\n"
-                             "%r = construct %x, %y : complex<f32>",
-                             "%9"}));
+    ::testing::Values(
+        Identity{"u32", "%r = add %zero, %u : u32", "%1"},
+        Identity{"u32", "%c = const 1 : u32\n%r = mul %c, %u : u32", "%1"},
+        Identity{"u32", "%r = div %u, %zero : u32", "%1"},
+        Identity{"u32", "%c = const 32 : u32\n%r = shl %u, %c : u32", "%1"},
+        Identity{"u32", "%r = or %u, %u : u32", "%1"},
+        Identity{"u32", "%c = const 4294967295 : u32\n%r = and %u, %c : u32", "%1"},
+        Identity{"u32", "%c = const 5 : u32\n%x = add %u, %c : u32\n%r = sub %x, %c : u32", "%1"},
+        Identity{"u32", "%r = max %u, %zero : u32", "%1"},
+        Identity{"i32", "%x = neg %i : i32\n%r = neg %x : i32", "%2"},
+        Identity{"i32", "%x = convert %i : i64\n%r = convert %x : i32", "%2"},
+        Identity{"i32", "%x = convert %i : f64\n%r = convert %x : i32", "%2"},
+        Identity{"i32", "%x = bitcast %i : f32\n%r = bitcast %x : i32", "%2"},
+        Identity{"f32", "%c = const 1.0 : f32\n%r = mul %f, %c : f32", "%3"},
+        Identity{"f32", "%c = const -0.0 : f32\n%r = add %c, %f : f32", "%3"},
+        Identity{"f32", "%c = const 0.0 : f32\n%r = sub %f, %c : f32", "%3"},
+        Identity{"f32", "%c = const 1.0 : f32\n%r = div %f, %c : f32", "%3"},
+        Identity{"f32", "%x = convert %f : f64\n%r = convert %x : f32", "%3"},
+        Identity{"f32", "%r = min %f, %f : f32", "%3"},
+        Identity{"f32", "%t = const true : bool\n%r = select %t, %f, %g : f32", "%3"},
+        Identity{"f32", "%r = select %b, %g, %g : f32", "%4"},
+        Identity{"bool", "%x = not %b : bool\n%r = not %x : bool", "%7"},
+        Identity{"bool", "%t = const true : bool\n%r = eq %b, %t : bool", "%7"},
+        Identity{"bool", "%t = const true : bool\n%n = const false : bool\n%r = select %b, %t, %n : bool",
+                 "%7"},
+        Identity{"bool", "%x = convert %b : i8\n%r = convert %x : bool", "%7"},
+        Identity{"vec2<u32>", "%w = zero : vec2<u32>\n%r = add %v, %w : vec2<u32>", "%8"},
+        Identity{"complex<f32>",
+                 "%x = extract %z[0] : f32\n%y = extract %z[1] : f32\n"
+                 "%r = construct %x, %y : complex<f32>",
+                 "%9"}));
 
 struct Constant {
     const char* type;
@@ -102,7 +102,7 @@ struct Constant {
     const char* result;
 };
 
-class FoldsTo : public testing::TestWithParam<Constant> {};
+class FoldsTo : public ::testing::TestWithParam<Constant> {};
 
 TEST_P(FoldsTo, AConstant) {
     EXPECT_EQ(folded(GetParam().type, GetParam().body), "%10 = const " + std::string(GetParam().result) +
@@ -112,7 +112,7 @@ TEST_P(FoldsTo, AConstant) {
 
 INSTANTIATE_TEST_SUITE_P(
     Identities, FoldsTo,
-    testing::Values(
+    ::testing::Values(
         Constant{"u32", "%r = mul %u, %zero : u32", "0"}, Constant{"u32", "%r = sub %u, %u : u32", "0"},
         Constant{"u32", "%r = xor %u, %u : u32", "0"}, Constant{"u32", "%r = rem %u, %zero : u32", "0"},
         Constant{"u32", "%r = rem %u, %u : u32", "0"},
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Constant{"bool", "%c = const -2147483648 : i32\n%r = ge %i, %c : bool", "true"},
         Constant{"bool", "%n = const false : bool\n%r = and %b, %n : bool", "false"}));
 
-class Stays : public testing::TestWithParam<Constant> {};
+class Stays : public ::testing::TestWithParam<Constant> {};
 
 TEST_P(Stays, BecauseSomeInputTellsThemApart) {
     const Constant& c = GetParam();
@@ -139,7 +139,7 @@ TEST_P(Stays, BecauseSomeInputTellsThemApart) {
 
 INSTANTIATE_TEST_SUITE_P(
     Floats, Stays,
-    testing::Values(
+    ::testing::Values(
         Constant{"f32", "%z = const 0.0 : f32\n%r = add %f, %z : f32", "add"},       // -0 + 0
         Constant{"f32", "%z = const 0.0 : f32\n%r = mul %f, %z : f32", "mul"},       // NaN, inf, -1
         Constant{"f32", "%r = sub %f, %f : f32", "sub"},                             // inf - inf

@@ -346,8 +346,8 @@ TEST(LaneRandom, EveryClaimHoldsInEveryVector) {
 
 // Random kernels must have something to say, or the test above proves little.
 TEST(LaneRandom, ClaimsAreMadeOften) {
-    std::size_t affine = 0;
-    std::size_t uniform = 0;
+    std::size_t affine_claims = 0;
+    std::size_t uniform_claims = 0;
     std::size_t all = 0;
     for (std::uint64_t seed = 1; seed < 50; ++seed) {
         ir::Function fn;
@@ -358,13 +358,13 @@ TEST(LaneRandom, ClaimsAreMadeOften) {
         const LaneAnalysis lanes = analyse_lanes(fn, model);
         for (const NodeId print : nodes_of(fn, Op::Print)) {
             const LaneShape shape = lanes.shape(fn.args(print).back());
-            affine += shape.kind == LaneShape::Affine;
-            uniform += shape.kind == LaneShape::Uniform;
+            affine_claims += shape.kind == LaneShape::Affine;
+            uniform_claims += shape.kind == LaneShape::Uniform;
             ++all;
         }
     }
-    EXPECT_GT(affine * 10, all);
-    EXPECT_GT(uniform * 10, all);
+    EXPECT_GT(affine_claims * 10, all);
+    EXPECT_GT(uniform_claims * 10, all);
 }
 
 }  // namespace

@@ -169,8 +169,8 @@ TEST(Pipeline, DumpsEachPass) {
     ir::Function fn = kernel("%a = buffer f32 \"a\"");
     std::vector<std::string> names;
     optimise(fn, {.dump = [&](std::string_view pass, const ir::Function&) { names.emplace_back(pass); }});
-    EXPECT_THAT(names, testing::IsSupersetOf({"fold_constants", "eliminate_common", "eliminate_dead",
-                                              "narrow_loads", "contract_fma"}));
+    EXPECT_THAT(names, ::testing::IsSupersetOf({"fold_constants", "eliminate_common", "eliminate_dead",
+                                                "narrow_loads", "contract_fma"}));
     EXPECT_EQ(names.front(), "fold_constants");
 }
 

@@ -13,7 +13,7 @@ namespace {
 using ir::NodeId;
 using ir::Op;
 
-constexpr std::string_view start = R"(%a = buffer f32 "a"
+constexpr std::string_view barriers_start = R"(%a = buffer f32 "a"
 %p = param u32 "p"
 %l = local_index : u32
 %one = const 1 : u32
@@ -27,7 +27,7 @@ struct Planned {
 
 Planned planned(std::string_view body) {
     Planned result;
-    result.fn = kernel(std::string(start) + std::string(body));
+    result.fn = kernel(std::string(barriers_start) + std::string(body));
     const Uniformity uniformity = analyse_uniformity(result.fn);
     check_barriers(result.fn, uniformity);
     result.plan = split_barriers(result.fn, uniformity);
@@ -39,8 +39,9 @@ bool contains(const std::vector<NodeId>& nodes, NodeId id) {
 }
 
 TEST(SplitBarriers, KernelsWithoutBarriersNeedNone) {
-    EXPECT_FALSE(has_barrier(kernel(std::string(start) + "%x = load %a[%l] : f32\nstore %a[%l], %x")));
-    EXPECT_TRUE(has_barrier(kernel(std::string(start) + "barrier")));
+    EXPECT_FALSE(
+        has_barrier(kernel(std::string(barriers_start) + "%x = load %a[%l] : f32\nstore %a[%l], %x")));
+    EXPECT_TRUE(has_barrier(kernel(std::string(barriers_start) + "barrier")));
 }
 
 TEST(SplitBarriers, ValuesFromMemoryAreSpilled) {

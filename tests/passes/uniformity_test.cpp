@@ -11,10 +11,10 @@ namespace volley::passes {
 namespace {
 
 using ir::Op;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-constexpr std::string_view start = R"(%a = buffer u32 "a"
+constexpr std::string_view uniformity_start = R"(%a = buffer u32 "a"
 %p = param u32 "p"
 %l = local_index : u32
 %one = const 1 : u32
@@ -23,10 +23,10 @@ constexpr std::string_view start = R"(%a = buffer u32 "a"
 %d = eq %l, %one : bool
 )";
 
-ir::Function with(std::string_view body) { return kernel(std::string(start) + std::string(body)); }
+ir::Function with(std::string_view body) { return kernel(std::string(uniformity_start) + std::string(body)); }
 
 // Whether the value that the last store writes is uniform.
-bool uniform(std::string_view body) {
+bool stores_uniform(std::string_view body) {
     const ir::Function fn = with(body);
     const Uniformity u = analyse_uniformity(fn);
     return u.uniform(fn.arg(nodes_of(fn, Op::Store).back(), 1));
@@ -43,65 +43,68 @@ std::string refusal(std::string_view body) {
 }
 
 TEST(Uniformity, StartsAtIdsSizesAndParameters) {
-    EXPECT_TRUE(uniform("store %a[0], %p"));
-    EXPECT_FALSE(uniform("store %a[0], %l"));
+    EXPECT_TRUE(stores_uniform("store %a[0], %p"));
+    EXPECT_FALSE(stores_uniform("store %a[0], %l"));
     for (const char* op : {"group_id", "global_size", "local_size", "group_count"}) {
-        EXPECT_TRUE(
-            uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
+        EXPECT_TRUE(stores_uniform("%x = " + std::string(op) +
+                                   " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
             << op;
     }
     for (const char* op : {"global_id", "local_id"}) {
-        EXPECT_FALSE(
-            uniform("%x = " + std::string(op) + " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
+        EXPECT_FALSE(stores_uniform("%x = " + std::string(op) +
+                                    " : vec3<u32>\n%y = extract %x[1] : u32\nstore %a[0], %y"))
             << op;
     }
     for (const char* op : {"subgroup_size", "subgroup_count"})
-        EXPECT_TRUE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
+        EXPECT_TRUE(stores_uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
     for (const char* op : {"subgroup_id", "subgroup_lane"})
-        EXPECT_FALSE(uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
+        EXPECT_FALSE(stores_uniform("%x = " + std::string(op) + " : u32\nstore %a[0], %x"));
 }
 
 TEST(Uniformity, FlowsThroughOperations) {
-    EXPECT_TRUE(uniform("%x = mul %p, %p : u32\nstore %a[0], %x"));
-    EXPECT_FALSE(uniform("%x = mul %p, %l : u32\nstore %a[0], %x"));
-    EXPECT_FALSE(uniform("%x = subgroup_add %p : u32\nstore %a[0], %x"));
-    EXPECT_FALSE(uniform("%x = atomic_add %a[0], %p : u32\nstore %a[0], %x"));
+    EXPECT_TRUE(stores_uniform("%x = mul %p, %p : u32\nstore %a[0], %x"));
+    EXPECT_FALSE(stores_uniform("%x = mul %p, %l : u32\nstore %a[0], %x"));
+    EXPECT_FALSE(stores_uniform("%x = subgroup_add %p : u32\nstore %a[0], %x"));
+    EXPECT_FALSE(stores_uniform("%x = atomic_add %a[0], %p : u32\nstore %a[0], %x"));
 }
 
 TEST(Uniformity, LoadsAtUniformAddressesAreUniform) {
-    EXPECT_TRUE(uniform("%x = load %a[%p] : u32\nstore %a[0], %x"));
-    EXPECT_TRUE(uniform("%x = load %tile[%p] : u32\nstore %a[0], %x"));
-    EXPECT_FALSE(uniform("%x = load %tile[%l] : u32\nstore %a[0], %x"));
+    EXPECT_TRUE(stores_uniform("%x = load %a[%p] : u32\nstore %a[0], %x"));
+    EXPECT_TRUE(stores_uniform("%x = load %tile[%p] : u32\nstore %a[0], %x"));
+    EXPECT_FALSE(stores_uniform("%x = load %tile[%l] : u32\nstore %a[0], %x"));
 }
 
 TEST(Uniformity, VariablesTakeTheWorstOfTheirStores) {
-    EXPECT_TRUE(uniform("%v = var u32\nstore %v, %p\n%x = load %v : u32\nstore %a[0], %x"));
-    EXPECT_FALSE(uniform("%v = var u32\nstore %v, %p\nstore %v, %l\n%x = load %v : u32\nstore %a[0], %x"));
-    // Also when the worse store comes later, around a loop.
+    EXPECT_TRUE(stores_uniform("%v = var u32\nstore %v, %p\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_FALSE(
-        uniform("%v = var u32\n%k = for %one, %p, %one : u32 {\n%x = load %v : u32\n%y = add %x, %one : u32\n"
-                "store %v, %y\nif %u {\nstore %v, %l\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
+        stores_uniform("%v = var u32\nstore %v, %p\nstore %v, %l\n%x = load %v : u32\nstore %a[0], %x"));
+    // Also when the worse store comes later, around a loop.
+    EXPECT_FALSE(stores_uniform(
+        "%v = var u32\n%k = for %one, %p, %one : u32 {\n%x = load %v : u32\n%y = add %x, %one : u32\n"
+        "store %v, %y\nif %u {\nstore %v, %l\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
 }
 
 TEST(Uniformity, StoresInDivergentControlMakeVariablesVarying) {
-    EXPECT_FALSE(uniform("%v = var u32\nif %d {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
-    EXPECT_TRUE(uniform("%v = var u32\nif %u {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
-    // After a divergent break the loop runs on for some.
     EXPECT_FALSE(
-        uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\nif %d "
-                "{\nbreak\n}\n}\n"
-                "%z = load %v : u32\nstore %a[0], %z"));
+        stores_uniform("%v = var u32\nif %d {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_TRUE(
-        uniform("%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\n%c = gt "
-                "%y, %p : bool\n"
-                "if %c {\nbreak\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
+        stores_uniform("%v = var u32\nif %u {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
+    // After a divergent break the loop runs on for some.
+    EXPECT_FALSE(stores_uniform(
+        "%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\nif %d "
+        "{\nbreak\n}\n}\n"
+        "%z = load %v : u32\nstore %a[0], %z"));
+    EXPECT_TRUE(stores_uniform(
+        "%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\n%c = gt "
+        "%y, %p : bool\n"
+        "if %c {\nbreak\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
 }
 
 TEST(Uniformity, LoopIndicesAreUniformWithUniformBoundsAndExits) {
-    EXPECT_TRUE(uniform("%k = for %one, %p, %one : u32 {\nstore %a[0], %k\n}"));
-    EXPECT_FALSE(uniform("%k = for %one, %l, %one : u32 {\nstore %a[0], %k\n}"));
-    EXPECT_FALSE(uniform("%k = for %one, %p, %one : u32 {\nif %d {\nbreak\n}\nstore %a[0], %k\n}"));
-    EXPECT_TRUE(uniform("%k = for %one, %p, %one : u32 {\nif %u {\nbreak\n}\nstore %a[0], %k\n}"));
+    EXPECT_TRUE(stores_uniform("%k = for %one, %p, %one : u32 {\nstore %a[0], %k\n}"));
+    EXPECT_FALSE(stores_uniform("%k = for %one, %l, %one : u32 {\nstore %a[0], %k\n}"));
+    EXPECT_FALSE(stores_uniform("%k = for %one, %p, %one : u32 {\nif %d {\nbreak\n}\nstore %a[0], %k\n}"));
+    EXPECT_TRUE(stores_uniform("%k = for %one, %p, %one : u32 {\nif %u {\nbreak\n}\nstore %a[0], %k\n}"));
 }
 
 TEST(CheckBarriers, AcceptsUniformControlFlow) {

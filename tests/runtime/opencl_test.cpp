@@ -16,6 +16,7 @@ namespace {
 using testing::counting;
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_scale;
 
 bool has(std::string_view backend) {
     for (const DeviceInfo& device : devices()) {
@@ -30,13 +31,6 @@ protected:
         if (!has("opencl")) GTEST_SKIP() << "this machine has no OpenCL device";
     }
 };
-
-auto make_scale() {
-    return kernel("scale", [](Buff<float> data, Const<float> alpha) {
-        auto i = global_id().x;
-        data[i] = data[i] * alpha;
-    });
-}
 
 TEST_F(OpenClContext, HoldsOpenClVulkanAndTheCpu) {
     std::vector<std::string> names = {"opencl:0", "cpu:0"};

@@ -31,6 +31,13 @@ private:
     }
 };
 
+inline auto make_scale() {
+    return kernel("scale", [](Buff<float> data, Const<float> alpha) {
+        auto i = global_id().x;
+        data[i] = data[i] * alpha;
+    });
+}
+
 template <class T>
 std::vector<T> counting(std::size_t count) {
     std::vector<T> numbers(count);

@@ -12,6 +12,7 @@ namespace {
 using testing::counting;
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_scale;
 
 VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 
@@ -35,13 +36,6 @@ protected:
         return make_context({.devices = {"vulkan:llvmpipe", "Vulkan:SwiftShader", "cpu:0"}});
     }
 };
-
-auto make_scale() {
-    return kernel("scale", [](Buff<float> data, Const<float> alpha) {
-        auto i = global_id().x;
-        data[i] = data[i] * alpha;
-    });
-}
 
 TEST_F(VulkanContext, HoldsSeveralDriversAndTheCpu) {
     const Context context = three();

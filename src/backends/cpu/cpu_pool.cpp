@@ -16,9 +16,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr auto spin_time = std::chrono::microseconds(50);
-
 thread_local bool is_worker = false;
 
 }  // namespace

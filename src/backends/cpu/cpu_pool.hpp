@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -16,6 +17,10 @@
 namespace volley::backends::cpu {
 
 struct Command;
+
+using Clock = std::chrono::steady_clock;
+/// How long a thread that may soon have work looks for it before it sleeps.
+constexpr auto spin_time = std::chrono::microseconds(50);
 
 /// A piece of work that this thread, and no other, is to run.
 struct Claim {

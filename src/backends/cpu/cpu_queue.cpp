@@ -16,11 +16,9 @@
 namespace volley::backends::cpu {
 
 using backend::Point;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto spin_time = std::chrono::microseconds(50);
 constexpr double small_ns = 8'000;                // cheaper than handing it to another thread
 constexpr double piece_ns = 20'000;               // a piece should dwarf the cost of claiming it
 constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that the calling thread moves itself

@@ -9,11 +9,7 @@ namespace volley::backends::null {
 
 using backend::Point;
 
-namespace {
-
-std::string size_text(ir::Dim3 size) { return cat(size[0], "x", size[1], "x", size[2]); }
-
-}  // namespace
+namespace {}  // namespace
 
 void NullTimeline::wait(Point point) {
     if (completed() >= point) return;
@@ -42,8 +38,8 @@ Point NullQueue::add(const std::string& what) {
 }
 
 Point NullQueue::launch(const backend::Launch& launch) {
-    return add(cat("launch ", launch.program->function().name, " ", size_text(launch.global), " local ",
-                   size_text(launch.local)));
+    return add(cat("launch ", launch.program->function().name, " ", join(launch.global, "x"), " local ",
+                   join(launch.local, "x")));
 }
 
 Point NullQueue::write(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::span<const std::byte> data) {

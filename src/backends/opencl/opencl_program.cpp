@@ -17,8 +17,6 @@ using codegen::opencl::Variant;
 
 namespace {
 
-std::string size_text(ir::Dim3 size) { return cat(size[0], " x ", size[1], " x ", size[2]); }
-
 /// The given source with its arguments in the order of the parameters.
 Source raw_source(const ir::Function& fn) {
     Source source;
@@ -101,8 +99,8 @@ const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
     if (raw_) {
         if (declared_[0] != 0 && declared_ != wanted.local) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("the source declares workgroups of ", size_text(declared_), ", and ",
-                     size_text(wanted.local), " was asked for"),
+                 cat("the source declares workgroups of ", join(declared_, " x "), ", and ",
+                     join(wanted.local, " x "), " was asked for"),
                  cat("kernel '", function_.name, "'"), "give kernel_from_opencl the same size as .local");
         }
         return *kernels_[0];

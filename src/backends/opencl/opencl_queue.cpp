@@ -21,8 +21,6 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
     return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
 }
 
-std::string size_text(ir::Dim3 size) { return cat(size[0], " x ", size[1], " x ", size[2]); }
-
 }  // namespace
 
 /// A launch that waits for its turn, with what it needs of its caller.
@@ -106,11 +104,11 @@ void OpenClQueue::fail_grid(cl_int result, const backend::Launch& launch) {
         case CL_INVALID_WORK_GROUP_SIZE:
         case CL_INVALID_WORK_ITEM_SIZE:
             fail(ErrorCode::InvalidLaunch,
-                 cat("the device does not run this kernel in workgroups of ", size_text(launch.local)),
+                 cat("the device does not run this kernel in workgroups of ", join(launch.local, " x ")),
                  subject(), "use a smaller local size, or the one that the kernel declares");
         case CL_INVALID_GLOBAL_WORK_SIZE:
             fail(ErrorCode::InvalidLaunch,
-                 cat("the grid is too big for the device: ", size_text(launch.global)), subject(),
+                 cat("the grid is too big for the device: ", join(launch.global, " x ")), subject(),
                  "launch it several times, or do more in an invocation");
         case CL_OUT_OF_RESOURCES: {
             // Too much for this kernel, or the end of the device: then nothing works any more.

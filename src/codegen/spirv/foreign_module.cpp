@@ -5,7 +5,7 @@
 #include "core/text.hpp"
 #include "ir/foreign.hpp"
 
-#include <spirv/unified1/spirv.hpp>
+#include <spirv/unified1/spirv.hpp11>
 
 namespace volley::codegen::spirv {
 namespace {
@@ -18,24 +18,24 @@ void check_capabilities(const ir::Function& fn, const Reflection& module, const 
              "run the kernel on a device that has them, or write it without");
     };
     for (const std::uint32_t capability : module.capabilities) {
-        switch (capability) {
-            case spv::CapabilityFloat64: need(target.f64, "64-bit floats"); break;
-            case spv::CapabilityFloat16: need(target.f16, "16-bit floats"); break;
-            case spv::CapabilityInt64: need(target.i64, "64-bit integers"); break;
-            case spv::CapabilityInt16: need(target.i16, "16-bit integers"); break;
-            case spv::CapabilityInt8: need(target.i8, "8-bit integers"); break;
-            case spv::CapabilityInt64Atomics: need(target.i64_atomics, "64-bit atomics"); break;
-            case spv::CapabilityAtomicFloat32AddEXT: need(target.f32_add, "float atomics"); break;
-            case spv::CapabilityStorageBuffer16BitAccess: need(target.storage16, "16-bit storage"); break;
-            case spv::CapabilityStorageBuffer8BitAccess: need(target.storage8, "8-bit storage"); break;
-            case spv::CapabilityGroupNonUniformVote: need(target.subgroup_vote, "subgroup votes"); break;
-            case spv::CapabilityGroupNonUniformArithmetic:
+        switch (static_cast<spv::Capability>(capability)) {
+            case spv::Capability::Float64: need(target.f64, "64-bit floats"); break;
+            case spv::Capability::Float16: need(target.f16, "16-bit floats"); break;
+            case spv::Capability::Int64: need(target.i64, "64-bit integers"); break;
+            case spv::Capability::Int16: need(target.i16, "16-bit integers"); break;
+            case spv::Capability::Int8: need(target.i8, "8-bit integers"); break;
+            case spv::Capability::Int64Atomics: need(target.i64_atomics, "64-bit atomics"); break;
+            case spv::Capability::AtomicFloat32AddEXT: need(target.f32_add, "float atomics"); break;
+            case spv::Capability::StorageBuffer16BitAccess: need(target.storage16, "16-bit storage"); break;
+            case spv::Capability::StorageBuffer8BitAccess: need(target.storage8, "8-bit storage"); break;
+            case spv::Capability::GroupNonUniformVote: need(target.subgroup_vote, "subgroup votes"); break;
+            case spv::Capability::GroupNonUniformArithmetic:
                 need(target.subgroup_arithmetic, "subgroup arithmetic");
                 break;
-            case spv::CapabilityGroupNonUniformBallot:
+            case spv::Capability::GroupNonUniformBallot:
                 need(target.subgroup_ballot, "subgroup ballots");
                 break;
-            case spv::CapabilityGroupNonUniformShuffle:
+            case spv::Capability::GroupNonUniformShuffle:
                 need(target.subgroup_shuffle, "subgroup shuffles");
                 break;
             default: break;

@@ -4,7 +4,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
-#include <spirv/unified1/spirv.hpp>
+#include <spirv/unified1/spirv.hpp11>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,18 @@ namespace {
 constexpr std::size_t header_words = 5;
 constexpr unsigned max_nesting = 32;  // of types, so that broken modules cannot recurse for ever
 
+// A module may hold any number where the specification has names for some.
+template <class Enum>
+constexpr std::uint32_t word_of(Enum name) {
+    return static_cast<std::uint32_t>(name);
+}
+template <class Enum>
+constexpr bool is(std::uint32_t word, Enum name) {
+    return word == word_of(name);
+}
+
 struct Type {
-    spv::Op op = spv::OpNop;
+    spv::Op op = spv::Op::OpNop;
     std::vector<std::uint32_t> operands;  // behind the result id
 };
 
@@ -75,65 +85,67 @@ private:
             if (w.size() < n) broken();
         };
         switch (op) {
-            case spv::OpCapability:
+            case spv::Op::OpCapability:
                 need(1);
                 capabilities_.push_back(w[0]);
                 break;
-            case spv::OpEntryPoint:
+            case spv::Op::OpEntryPoint:
                 need(3);
-                if (w[0] == spv::ExecutionModelGLCompute && text(w.subspan(2)) == entry_) entry_id_ = w[1];
+                if (is(w[0], spv::ExecutionModel::GLCompute) && text(w.subspan(2)) == entry_)
+                    entry_id_ = w[1];
                 break;
-            case spv::OpExecutionMode:
+            case spv::Op::OpExecutionMode:
                 need(2);
-                if (w[1] == spv::ExecutionModeLocalSize) {
+                if (is(w[1], spv::ExecutionMode::LocalSize)) {
                     need(5);
                     local_[w[0]] = {w[2], w[3], w[4]};
                 }
                 break;
-            case spv::OpExecutionModeId:
+            case spv::Op::OpExecutionModeId:
                 need(2);
-                if (w[1] == spv::ExecutionModeLocalSizeId) {
+                if (is(w[1], spv::ExecutionMode::LocalSizeId)) {
                     need(5);
                     local_ids_[w[0]] = {w[2], w[3], w[4]};
                 }
                 break;
-            case spv::OpDecorate:
+            case spv::Op::OpDecorate:
                 need(2);
                 decorations_[{w[0], w[1]}] = w.size() >= 3 ? w[2] : 0;
-                if (w[1] == spv::DecorationBuiltIn && w.size() >= 3 && w[2] == spv::BuiltInWorkgroupSize)
+                if (is(w[1], spv::Decoration::BuiltIn) && w.size() >= 3 &&
+                    is(w[2], spv::BuiltIn::WorkgroupSize))
                     size_constant_ = w[0];
                 break;
-            case spv::OpMemberDecorate:
+            case spv::Op::OpMemberDecorate:
                 need(3);
                 members_[{w[0], w[1], w[2]}] = w.size() >= 4 ? w[3] : 0;
                 break;
-            case spv::OpTypeInt:
-            case spv::OpTypeFloat:
-            case spv::OpTypeVector:
-            case spv::OpTypeMatrix:
-            case spv::OpTypeArray:
-            case spv::OpTypeRuntimeArray:
-            case spv::OpTypeStruct:
-            case spv::OpTypePointer:
-            case spv::OpTypeImage:
-            case spv::OpTypeSampler:
-            case spv::OpTypeSampledImage:
+            case spv::Op::OpTypeInt:
+            case spv::Op::OpTypeFloat:
+            case spv::Op::OpTypeVector:
+            case spv::Op::OpTypeMatrix:
+            case spv::Op::OpTypeArray:
+            case spv::Op::OpTypeRuntimeArray:
+            case spv::Op::OpTypeStruct:
+            case spv::Op::OpTypePointer:
+            case spv::Op::OpTypeImage:
+            case spv::Op::OpTypeSampler:
+            case spv::Op::OpTypeSampledImage:
                 need(1);
                 types_[w[0]] = {op, {w.begin() + 1, w.end()}};
                 break;
-            case spv::OpConstant:
-            case spv::OpSpecConstant:
+            case spv::Op::OpConstant:
+            case spv::Op::OpSpecConstant:
                 need(3);
                 constants_[w[1]] = w[2];
                 break;
-            case spv::OpConstantComposite:
-            case spv::OpSpecConstantComposite:
+            case spv::Op::OpConstantComposite:
+            case spv::Op::OpSpecConstantComposite:
                 need(2);
                 composites_[w[1]] = {w.begin() + 2, w.end()};
                 break;
-            case spv::OpVariable:
+            case spv::Op::OpVariable:
                 need(3);
-                if (w[2] != spv::StorageClassFunction) variables_.push_back({w[1], w[0], w[2]});
+                if (!is(w[2], spv::StorageClass::Function)) variables_.push_back({w[1], w[0], w[2]});
                 break;
             default: break;
         }
@@ -186,54 +198,54 @@ private:
     }
 
     [[nodiscard]] std::optional<std::uint32_t> decoration(std::uint32_t id, spv::Decoration what) const {
-        const auto found = decorations_.find({id, what});
+        const auto found = decorations_.find({id, word_of(what)});
         return found == decorations_.end() ? std::nullopt : std::optional(found->second);
     }
     [[nodiscard]] std::optional<std::uint32_t> member(std::uint32_t id, std::uint32_t index,
                                                       spv::Decoration what) const {
-        const auto found = members_.find({id, index, what});
+        const auto found = members_.find({id, index, word_of(what)});
         return found == members_.end() ? std::nullopt : std::optional(found->second);
     }
 
     void add(Reflection& found, const Variable& variable) const {
         const Type& pointer = type(variable.type);
-        if (pointer.op != spv::OpTypePointer || pointer.operands.size() < 2) broken();
+        if (pointer.op != spv::Op::OpTypePointer || pointer.operands.size() < 2) broken();
         const std::uint32_t pointee = pointer.operands[1];
-        switch (variable.storage) {
-            case spv::StorageClassStorageBuffer: add_binding(found, variable.id, pointee); break;
-            case spv::StorageClassUniform:
+        switch (static_cast<spv::StorageClass>(variable.storage)) {
+            case spv::StorageClass::StorageBuffer: add_binding(found, variable.id, pointee); break;
+            case spv::StorageClass::Uniform:
                 // How storage buffers were declared before SPIR-V 1.3.
-                if (!decoration(pointee, spv::DecorationBufferBlock))
+                if (!decoration(pointee, spv::Decoration::BufferBlock))
                     refuse("it uses a uniform buffer",
                            "pass values as push constants and arrays as storage buffers");
                 add_binding(found, variable.id, pointee);
                 break;
-            case spv::StorageClassUniformConstant:
+            case spv::StorageClass::UniformConstant:
                 refuse("it uses images or samplers", "a raw kernel takes storage buffers and push constants");
-            case spv::StorageClassPushConstant: add_push(found, pointee); break;
+            case spv::StorageClass::PushConstant: add_push(found, pointee); break;
             default: break;
         }
     }
 
     void add_binding(Reflection& found, std::uint32_t variable, std::uint32_t pointee) const {
-        if (type(pointee).op != spv::OpTypeStruct)
+        if (type(pointee).op != spv::Op::OpTypeStruct)
             refuse("it uses an array of buffers", "declare one binding for each buffer");
-        if (decoration(variable, spv::DecorationDescriptorSet).value_or(0) != 0)
+        if (decoration(variable, spv::Decoration::DescriptorSet).value_or(0) != 0)
             refuse("it uses a descriptor set other than 0", "declare buffers with set = 0");
-        const auto binding = decoration(variable, spv::DecorationBinding);
+        const auto binding = decoration(variable, spv::Decoration::Binding);
         if (!binding) refuse("a buffer has no binding", "declare it with layout(binding = n)");
         found.bindings.push_back(*binding);
     }
 
     void add_push(Reflection& found, std::uint32_t block) const {
         const Type& structure = type(block);
-        if (structure.op != spv::OpTypeStruct) broken();
+        if (structure.op != spv::Op::OpTypeStruct) broken();
         for (std::uint32_t i = 0; i < structure.operands.size(); ++i) {
-            const auto offset = member(block, i, spv::DecorationOffset);
+            const auto offset = member(block, i, spv::Decoration::Offset);
             if (!offset) broken();
             PushMember push;
             push.offset = *offset;
-            push.pointer = type(structure.operands[i]).op == spv::OpTypePointer;
+            push.pointer = type(structure.operands[i]).op == spv::Op::OpTypePointer;
             push.size = static_cast<std::uint32_t>(size_of(structure.operands[i], block, i, 0));
             found.push_bytes = std::max(found.push_bytes, push.offset + push.size);
             found.push.push_back(push);
@@ -251,28 +263,29 @@ private:
         };
         std::uint64_t size = 0;
         switch (t.op) {
-            case spv::OpTypeInt:
-            case spv::OpTypeFloat: size = operand(0) / 8; break;
-            case spv::OpTypePointer: size = 8; break;
-            case spv::OpTypeVector: size = size_of(operand(0), block, index, depth + 1) * operand(1); break;
-            case spv::OpTypeMatrix: {
+            case spv::Op::OpTypeInt:
+            case spv::Op::OpTypeFloat: size = operand(0) / 8; break;
+            case spv::Op::OpTypePointer: size = 8; break;
+            case spv::Op::OpTypeVector:
+                size = size_of(operand(0), block, index, depth + 1) * operand(1);
+                break;
+            case spv::Op::OpTypeMatrix: {
                 const std::uint64_t column = size_of(operand(0), block, index, depth + 1);
-                const std::uint64_t stride = member(block, index, spv::DecorationMatrixStride).value_or(0);
+                const std::uint64_t stride = member(block, index, spv::Decoration::MatrixStride).value_or(0);
                 size = (operand(1) - std::uint64_t{1}) * stride + column;
                 break;
             }
-            case spv::OpTypeArray: {
+            case spv::Op::OpTypeArray: {
                 const auto length = constants_.find(operand(1));
                 if (length == constants_.end()) broken();
                 const std::uint64_t element = size_of(operand(0), block, index, depth + 1);
-                size =
-                    std::uint64_t{length->second} *
-                    decoration(id, spv::DecorationArrayStride).value_or(static_cast<std::uint32_t>(element));
+                size = std::uint64_t{length->second} * decoration(id, spv::Decoration::ArrayStride)
+                                                           .value_or(static_cast<std::uint32_t>(element));
                 break;
             }
-            case spv::OpTypeStruct:
+            case spv::Op::OpTypeStruct:
                 for (std::uint32_t i = 0; i < t.operands.size(); ++i) {
-                    const std::uint64_t at = member(id, i, spv::DecorationOffset).value_or(0);
+                    const std::uint64_t at = member(id, i, spv::Decoration::Offset).value_or(0);
                     size = std::max(size, at + size_of(t.operands[i], id, i, depth + 1));
                 }
                 break;
