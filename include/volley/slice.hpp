@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,7 +147,10 @@ public:
     static constexpr std::size_t capacity = 2 * std::size_t{max_rank} + 2;
 
     constexpr Selection() noexcept = default;
-    constexpr Selection(std::initializer_list<Selector> entries) noexcept {
+    constexpr Selection(std::initializer_list<Selector> entries) noexcept
+        : Selection(std::span<const Selector>(entries.begin(), entries.size())) {}
+    /// Of entries that are known at run time.
+    constexpr explicit Selection(std::span<const Selector> entries) noexcept {
         for (const Selector& entry : entries) {
             if (size_ == capacity) break;
             entries_[size_++] = entry;

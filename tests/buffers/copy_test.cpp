@@ -1,0 +1,166 @@
+// Copies between buffers: inside a device, between queues, devices and backends; fills of every type.
+#include "buffers/buffer_support.hpp"
+
+#include <array>
+#include <complex>
+
+namespace volley {
+
+struct Sample {
+    vec3 position;
+    double weight;
+    std::uint8_t flag;
+};
+VOLLEY_STRUCT(Sample, position, weight, flag)
+
+namespace {
+
+using testing::error_of;
+using testing::expect_contains;
+using testing::numbers;
+
+VOLLEY_BACKEND_TEST(Copy, GoesReplicaByReplica) {
+    Buffer<int> from(1000);
+    from.write(numbers(1000), current_context().queue(0));
+    from.write(numbers(1000, 5), current_context().queue(1));
+    Buffer<int> to(1000);
+    to.copy_from(from);
+    EXPECT_EQ(to.read(0), numbers(1000));
+    EXPECT_EQ(to.read(1), numbers(1000, 5));
+    EXPECT_EQ(transfer_plan(from, to).path, TransferPath::Whole);
+}
+
+VOLLEY_BACKEND_TEST(Copy, TakesTheNearestReplicaThatWasWritten) {
+    Buffer<int> from(1000);
+    from.write(numbers(1000, 3), current_context().queue(1));
+    Buffer<int> to(1000);
+    to.copy_from(from);
+    EXPECT_EQ(to.read(0), numbers(1000, 3));
+    EXPECT_EQ(to.read(1), numbers(1000, 3));
+}
+
+VOLLEY_BACKEND_TEST(Copy, ChecksBeforeItAllocates) {
+    Buffer<int> to(10, {.name = "to"});
+    error_of(ErrorCode::SizeMismatch, [&] { to.copy_from(as_buffer(numbers(11))); });
+    error_of(ErrorCode::TypeMismatch, [&] { to.copy_from(as_buffer(numbers<float>(10))); });
+    error_of(ErrorCode::NotAllocated, [&] { to.copy_from(Buffer<int>(10)); });
+    EXPECT_FALSE(to.is_allocated(0));
+    const Context other = make_context({.devices = {"reference:0"}});
+    Buffer<int> foreign;
+    {
+        const ContextScope scope = other.use();
+        foreign = as_buffer(numbers(10));
+    }
+    expect_contains(error_of(ErrorCode::WrongContext, [&] { to.copy_from(foreign); }), "'to'");
+    error_of(ErrorCode::WrongContext, [&] { to.write(numbers(10), other.queue(0)); });
+}
+
+VOLLEY_BACKEND_TEST(Copy, FollowsTheWorkOnBothSides) {
+    const auto add = kernel(
+        "add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });
+    Buffer<int> a = as_buffer(numbers(10'000));
+    Buffer<int> b(10'000);
+    for (int round = 0; round < 10; ++round) {
+        add(a, 1);
+        b.copy_from(a);
+        add(b, 1);
+        a.copy_from(b);
+    }
+    EXPECT_EQ(a.read(0), numbers(10'000, 20));
+    EXPECT_EQ(a.read(1), numbers(10'000, 20));
+}
+
+template <class T>
+void fill_and_zero(const T& value) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, dtype_of<T>().name());
+    Buffer<T> buffer(101);
+    buffer.fill(value);
+    const auto same = [](const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; };
+    const std::unique_ptr<T[]> back(new T[101]);
+    buffer.read_into(std::span<T>(back.get(), 101), 1);
+    for (std::size_t i = 0; i < 101; ++i) ASSERT_TRUE(same(back[i], value));
+    buffer.view(3, 50).zero();
+    buffer.read_into(std::span<T>(back.get(), 101), 0);
+    T nothing;
+    std::memset(static_cast<void*>(&nothing), 0, sizeof(T));
+    for (std::size_t i = 0; i < 101; ++i) ASSERT_TRUE(same(back[i], i >= 3 && i < 53 ? nothing : value));
+}
+
+VOLLEY_BACKEND_TEST(Copy, FillsWithEveryElementType) {
+    fill_and_zero(true);
+    fill_and_zero(std::int8_t{-3});
+    fill_and_zero(std::uint16_t{40'000});
+    fill_and_zero(-123'456);
+    fill_and_zero(std::uint64_t{1} << 60);
+    fill_and_zero(half(1.5f));
+    fill_and_zero(2.5f);
+    fill_and_zero(-1e300);
+    fill_and_zero(std::complex<float>(1, -2));
+    fill_and_zero(std::complex<double>(3, 4));
+    fill_and_zero(vec2(1, 2));
+    fill_and_zero(vec3(1, 2, 3));
+    fill_and_zero(vec4(1, 2, 3, 4));
+    fill_and_zero(mat3(1.0f));
+    fill_and_zero(std::array<int, 5>{1, 2, 3, 4, 5});
+    Sample sample;
+    std::memset(static_cast<void*>(&sample), 0, sizeof sample);
+    sample.position = vec3(1, 2, 3);
+    sample.weight = 9;
+    fill_and_zero(sample);
+}
+
+// ---- several devices ----
+
+/// A context of all backends that this machine has.
+Context all_backends() {
+    std::vector<std::string> names;
+    for (const char* name : {"cpu:0", "reference:0", "vulkan:llvmpipe", "opencl:0"}) {
+        try {
+            static_cast<void>(make_context({.devices = {name}}));
+            names.emplace_back(name);
+        } catch (const DeviceError&) {
+        }
+    }
+    return make_context({.devices = names});
+}
+
+TEST(CopyBetweenDevices, ReachesEveryBackendFromEveryOther) {
+    const Context context = all_backends();
+    const ContextScope scope = context.use();
+    for (unsigned source = 0; source < context.queue_count(); ++source) {
+        const Buffer<int> from({300, 1000}, {.placement = Placement::on(context.queue(source))});
+        Buffer<int>(from).write(numbers(300'000, static_cast<int>(source)));
+        Buffer<int> to({300, 1000});
+        to.copy_from(from).wait();
+        for (unsigned k = 0; k < context.queue_count(); ++k)
+            EXPECT_EQ(to.read(k), numbers(300'000, static_cast<int>(source))) << source << " to " << k;
+    }
+}
+
+TEST(CopyBetweenDevices, GoesInPiecesThroughPageLockedMemory) {
+    const Context context = all_backends();
+    if (context.queue_count() < 2) GTEST_SKIP() << "there is but one device";
+    const ContextScope scope = context.use();
+    Buffer<int> from({5, 1 << 20}, {.placement = Placement::on(context.queue(0))});
+    from.write(numbers(5u << 20));
+    for (unsigned k = 1; k < context.queue_count(); ++k) {
+        Buffer<int> to({5, 1 << 20}, {.placement = Placement::on(context.queue(k))});
+        const TransferPlan plan = transfer_plan(from, to);
+        EXPECT_EQ(plan.path, TransferPath::ThroughHost);
+        EXPECT_GE(plan.driver_calls, 10u);
+        const std::uint64_t before = context.statistics().transfers.hops;
+        to.copy_from(from);
+        EXPECT_EQ(context.statistics().transfers.hops, before + 1);
+        EXPECT_EQ(to.read(k), numbers(5u << 20));
+        // Regions take the same way.
+        to.zero();
+        copy_region(to, {slice(1, 4, 2), slice(0, 1 << 20, 4)}, from, {slice(0, 2), slice(2, 1 << 20, 4)});
+        const std::vector<int> back = to.read_region(k, {3, slice(0, 16)});
+        EXPECT_EQ(back[0], (1 << 20) + 2);
+        EXPECT_EQ(back[4], (1 << 20) + 6);
+        EXPECT_EQ(back[5], 0);
+    }
+}
+
+}  // namespace
+}  // namespace volley

@@ -1,0 +1,229 @@
+// Memory of the caller's, tensors of DLPack, objects of drivers.
+#include "buffers/buffer_support.hpp"
+
+#include <complex>
+#include <cstdlib>
+#include <memory>
+#include <variant>
+
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#define HAS_DLPACK
+#endif
+
+namespace volley {
+namespace {
+
+using testing::error_of;
+using testing::expect_contains;
+using testing::numbers;
+
+constexpr std::size_t page = 4096;
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+
+/// Whole pages of ints.
+std::unique_ptr<int[], Free> pages(std::size_t count) {
+    return std::unique_ptr<int[], Free>(static_cast<int*>(std::aligned_alloc(page, count * page)));
+}
+
+const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+
+VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
+    const auto memory = pages(2);
+    const std::span<int> span(memory.get(), 2 * page / sizeof(int));
+    for (std::size_t i = 0; i < span.size(); ++i) span[i] = static_cast<int>(i);
+    Buffer<int> buffer;
+    try {
+        buffer = import_host(span, {.name = "mine"});
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+        GTEST_SKIP() << device_name() << " cannot: " << error.what();
+    }
+    EXPECT_EQ(buffer.read(0), numbers(span.size()));
+    twice.on(current_context().queue(0))(buffer);
+    EXPECT_EQ(buffer.read(0)[100], 200);
+    buffer.write(numbers(span.size(), 5));
+    wait();
+    if (device().host_memory) {
+        EXPECT_EQ(span[100], 105);
+        EXPECT_EQ(buffer.as_span().data(), span.data());
+    }
+    EXPECT_EQ(buffer.read(1)[1], 6) << "queues of a device share it";
+}
+
+VOLLEY_BACKEND_TEST(Interchange, RefusesMemoryThatItCannotUse) {
+    const auto memory = pages(2);
+    error_of(ErrorCode::SizeMismatch, [&] {
+        static_cast<void>(import_host(std::span<int>(memory.get(), 100), Shape({10, 11})));
+    });
+    error_of(ErrorCode::InvalidArgument, [&] {
+        auto* bytes = reinterpret_cast<std::byte*>(memory.get()) + 1;
+        static_cast<void>(import_host(dtype_of<int>(), {4}, {bytes, 16}));
+    });
+    error_of(ErrorCode::InvalidArgument,
+             [&] { static_cast<void>(import_host(std::span<int>(static_cast<int*>(nullptr), 4))); });
+    if (device().backend == "cpu" || device().backend == "reference") return;
+    try {
+        static_cast<void>(import_host(std::span<int>(memory.get() + 1, 4)));
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::Unsupported) expect_contains(error.what(), "4096");
+    }
+}
+
+VOLLEY_BACKEND_TEST(Interchange, KeepsAnOwnerUntilTheLastUse) {
+    const auto owner = std::make_shared<int>(1);
+    const auto memory = pages(1);
+    const std::span<int> span(memory.get(), page / sizeof(int));
+    std::fill(span.begin(), span.end(), 1);
+    try {
+        Buffer<int> buffer = import_host(span, {.owner = owner});
+        twice.on(current_context().queue(0))(buffer);
+        EXPECT_EQ(owner.use_count(), 2);
+    } catch (const DeviceError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    wait();
+    trim();
+    EXPECT_EQ(owner.use_count(), 1);
+}
+
+VOLLEY_BACKEND_TEST(Interchange, TellsTheDriversObjects) {
+    Buffer<int> buffer = as_buffer(numbers(64));
+    const NativeBuffer native = native_buffer(buffer.view(16, 16), 1);
+    const NativeDevice driver = native_device(current_context().queue(0));
+    if (device().backend == "vulkan") {
+        EXPECT_NE(std::get<VulkanBuffer>(native).buffer, 0u);
+        EXPECT_EQ(std::get<VulkanBuffer>(native).bytes, 64u);
+        EXPECT_NE(std::get<VulkanDevice>(driver).device, nullptr);
+    } else if (device().backend == "opencl") {
+        EXPECT_NE(std::get<OpenClBuffer>(native).buffer, nullptr);
+        EXPECT_EQ(std::get<OpenClBuffer>(native).offset, 64u);
+        EXPECT_NE(std::get<OpenClDevice>(driver).context, nullptr);
+    } else {
+        EXPECT_TRUE(std::holds_alternative<std::monostate>(native));
+        error_of(ErrorCode::Unsupported,
+                 [&] { static_cast<void>(import_native<int>({4}, VulkanBuffer{.buffer = 1, .bytes = 16})); });
+        return;
+    }
+    // Out and in again: the same memory.
+    const NativeBuffer whole = native_buffer(buffer, 0);
+    Buffer<int> again = import_native<int>({64}, whole, {.name = "again"});
+    twice.on(current_context().queue(0))(again);
+    wait();
+    EXPECT_EQ(buffer.read(0)[5], 10);
+    error_of(ErrorCode::SizeMismatch, [&] { static_cast<void>(import_native<int>({65}, whole)); });
+}
+
+#ifdef HAS_DLPACK
+
+VOLLEY_BACKEND_TEST(DlPack, SharesAReplicaWithOthers) {
+    Buffer<float> buffer({2, 3}, {.padded_shape = {4, 8}});
+    buffer.write(numbers<float>(6));
+    if (!device().host_memory) {
+        error_of(ErrorCode::NotHostAccessible, [&] { static_cast<void>(to_dlpack(buffer)); });
+        return;
+    }
+    DLManagedTensor* tensor = to_dlpack(buffer, 1);
+    EXPECT_EQ(tensor->dl_tensor.ndim, 2);
+    EXPECT_EQ(tensor->dl_tensor.shape[1], 3);
+    EXPECT_EQ(tensor->dl_tensor.strides[0], 8);
+    EXPECT_EQ(tensor->dl_tensor.dtype.code, kDLFloat);
+    EXPECT_EQ(tensor->dl_tensor.dtype.bits, 32);
+    auto* data = static_cast<float*>(tensor->dl_tensor.data);
+    EXPECT_EQ(data[8 + 2], 5);
+    data[0] = 100;
+    EXPECT_EQ(buffer.read(1)[0], 100);
+    buffer = Buffer<float>();
+    EXPECT_EQ(data[1], 1) << "the tensor keeps the memory";
+    tensor->deleter(tensor);
+    DLManagedTensor* vectors = to_dlpack(as_buffer(std::vector<vec3>{{1, 2, 3}, {4, 5, 6}}), 0);
+    EXPECT_EQ(vectors->dl_tensor.ndim, 2);
+    EXPECT_EQ(vectors->dl_tensor.shape[1], 3);
+    vectors->deleter(vectors);
+    error_of(ErrorCode::TypeMismatch, [] { static_cast<void>(to_dlpack(as_buffer({mat3(1.0f)}))); });
+    error_of(ErrorCode::NotAllocated, [] { static_cast<void>(to_dlpack(Buffer<float>(4))); });
+}
+
+/// Somebody else's tensor.
+struct Foreign {
+    std::vector<double> data = numbers<double>(24);
+    std::int64_t shape[2] = {3, 4};
+    std::int64_t strides[2] = {8, 1};
+    bool* deleted = nullptr;
+    DLManagedTensor tensor{};
+
+    static DLManagedTensor* make(bool& deleted) {
+        auto* foreign = new Foreign;
+        foreign->deleted = &deleted;
+        DLTensor& tensor = foreign->tensor.dl_tensor;
+        tensor.data = foreign->data.data();
+        tensor.device = {kDLCPU, 0};
+        tensor.ndim = 2;
+        tensor.dtype = {kDLFloat, 64, 1};
+        tensor.shape = &foreign->shape[0];
+        tensor.strides = &foreign->strides[0];
+        foreign->tensor.manager_ctx = foreign;
+        foreign->tensor.deleter = [](DLManagedTensor* self) {
+            auto* owner = static_cast<Foreign*>(self->manager_ctx);
+            *owner->deleted = true;
+            delete owner;
+        };
+        return &foreign->tensor;
+    }
+};
+
+VOLLEY_BACKEND_TEST(DlPack, TakesTensorsOver) {
+    bool deleted = false;
+    DLManagedTensor* tensor = Foreign::make(deleted);
+    try {
+        Buffer<double> buffer(from_dlpack(tensor, {.name = "tensor"}));
+        EXPECT_EQ(buffer.shape(), Shape({3, 4}));
+        EXPECT_EQ(buffer.read(0), (std::vector<double>{0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19}));
+        EXPECT_FALSE(deleted);
+    } catch (const Error&) {
+        // A device that needs whole pages: the tensor is still ours.
+        EXPECT_NE(device().backend, "cpu");
+        EXPECT_NE(device().backend, "reference");
+        EXPECT_FALSE(deleted);
+        tensor->deleter(tensor);
+    }
+    wait();
+    trim();
+    EXPECT_TRUE(deleted);
+}
+
+VOLLEY_BACKEND_TEST(DlPack, RefusesTensorsThatBuffersCannotBe) {
+    bool deleted = false;
+    DLManagedTensor* tensor = Foreign::make(deleted);
+    DLTensor& inside = tensor->dl_tensor;
+    const auto refused = [&](ErrorCode code) {
+        error_of(code, [&] { static_cast<void>(from_dlpack(tensor)); });
+    };
+    inside.dtype.bits = 80;
+    refused(ErrorCode::TypeMismatch);
+    inside.dtype = {kDLFloat, 64, 4};
+    refused(ErrorCode::TypeMismatch);
+    inside.dtype = {kDLFloat, 64, 1};
+    inside.device.device_type = kDLCUDA;
+    refused(ErrorCode::NotHostAccessible);
+    inside.device.device_type = kDLCPU;
+    inside.strides[0] = 1;
+    inside.strides[1] = 3;
+    refused(ErrorCode::InvalidArgument);
+    inside.strides[0] = -4;
+    refused(ErrorCode::InvalidArgument);
+    inside.ndim = 9;
+    refused(ErrorCode::InvalidShape);
+    error_of(ErrorCode::InvalidArgument, [] { static_cast<void>(from_dlpack(nullptr)); });
+    EXPECT_FALSE(deleted);
+    tensor->deleter(tensor);
+}
+
+#endif
+
+}  // namespace
+}  // namespace volley
