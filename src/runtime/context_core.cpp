@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <exception>
 
 namespace volley::runtime {
@@ -24,6 +25,18 @@ void check_options(const ContextOptions& options) {
         fail(ErrorCode::InvalidArgument, cat("vectors cannot have ", options.cpu_width, " lanes"),
              "cpu_width", "use 1, 2, 4, 8, 16, 32 or 64, or 0 for the processor's own");
     }
+}
+
+/// What a device may hold: the context's limit, the environment's, or all that it has.
+std::uint64_t memory_limit(const ContextOptions& options, const DeviceInfo& info) {
+    std::uint64_t limit = options.memory_limit;
+    if (limit == 0) limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+    return limit == 0 || (info.memory_bytes != 0 && info.memory_bytes < limit) ? info.memory_bytes : limit;
+}
+
+AllocatorOptions allocator_options(const ContextOptions& options, const DeviceInfo& info) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 30;
+    return {memory_limit(options, info), options.cache_bytes.value_or(std::min(most, info.memory_bytes / 8))};
 }
 
 std::vector<FoundDevice> pick(const ContextOptions& options) {
@@ -59,7 +72,14 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
                             options.queues_per_device, " queue(s), ", info.subgroup_size, " lanes"));
         }
         const auto first = static_cast<unsigned>(queues_.size()) - options.queues_per_device;
-        devices_.push_back({std::move(info), std::move(device), {first, first + options.queues_per_device}});
+        devices_.push_back(
+            {std::move(info), std::move(device), {first, first + options.queues_per_device}, nullptr});
+    }
+    std::vector<backend::Timeline*> timelines;
+    for (const QueueSlot& slot : queues_) timelines.push_back(&slot.queue->timeline());
+    for (DeviceSlot& slot : devices_) {
+        slot.allocator =
+            std::make_unique<Allocator>(*slot.device, timelines, allocator_options(options, slot.info));
     }
     ordered_ = std::vector<std::atomic<backend::Point>>(queues_.size() * queues_.size());
 }
@@ -115,42 +135,36 @@ void ContextCore::order_after(unsigned queue, QueuePoint point) {
     }
 }
 
-void ContextCore::trim() noexcept { collect(); }
-
-MemoryStats ContextCore::memory_stats() const { return {}; }
-
-std::unique_ptr<backend::Memory> ContextCore::allocate(unsigned queue, std::uint64_t bytes) {
-    backend::Device& device = *devices_[queues_[queue].device].device;
-    collect();
-    try {
-        return device.allocate(bytes);
-    } catch (const MemoryError&) {
-        {
-            const std::scoped_lock lock(mutex_);
-            if (retired_.empty()) throw;
+void ContextCore::settle() {
+    for (const QueueSlot& slot : queues_) {
+        const backend::Point last = slot.queue->last();
+        while (!slot.queue->timeline().wait_for(last, std::chrono::seconds(1))) {
         }
-        drain();
-        collect();
-    }
-    return device.allocate(bytes);
-}
-
-void ContextCore::retire(std::unique_ptr<backend::Memory>& memory, std::vector<QueuePoint> uses) {
-    if (uses.empty() || !is_open()) {
-        memory.reset();
-    } else {
-        const std::scoped_lock lock(mutex_);
-        retired_.emplace_back();
-        retired_.back() = {std::move(memory), std::move(uses)};
     }
     collect();
 }
 
 void ContextCore::collect() noexcept {
-    const std::scoped_lock lock(mutex_);
-    std::erase_if(retired_, [&](const Retired& item) {
-        return std::all_of(item.uses.begin(), item.uses.end(), [&](QueuePoint use) { return passed(use); });
-    });
+    for (const DeviceSlot& slot : devices_) slot.allocator->collect();
+}
+
+void ContextCore::trim() noexcept {
+    for (const DeviceSlot& slot : devices_) slot.allocator->trim();
+}
+
+MemoryStats ContextCore::memory_stats() const {
+    MemoryStats stats;
+    stats.total.id = "total";
+    for (const DeviceSlot& slot : devices_) {
+        const DeviceMemoryStats& device = stats.devices.emplace_back(slot.allocator->stats());
+        stats.total.live += device.live;
+        stats.total.cached += device.cached;
+        stats.total.peak += device.peak;
+        stats.total.limit += device.limit;
+        stats.total.allocations += device.allocations;
+        stats.total.cache_hits += device.cache_hits;
+    }
+    return stats;
 }
 
 void ContextCore::add(Storage& storage) {
@@ -171,17 +185,14 @@ void ContextCore::close() noexcept {
     if (!is_open()) return;
     drain();
     open_.store(false, std::memory_order_release);
-    std::vector<std::unique_ptr<backend::Memory>> freed;
+    DeadBlocks freed;
     {
         const std::scoped_lock lock(mutex_);
-        for (Storage* storage = storages_; storage != nullptr; storage = storage->after_) {
-            for (Replica& replica : storage->replicas_) {
-                replica.memory_.store(nullptr, std::memory_order_release);
-                freed.push_back(std::move(replica.owned_));
-            }
-        }
-        retired_.clear();
+        for (Storage* storage = storages_; storage != nullptr; storage = storage->after_)
+            storage->let_go(freed);
     }
+    drain();  // what another thread gave while this one closed it
+    for (DeviceSlot& slot : devices_) slot.allocator->close();
     freed.clear();
     // Queues before programs before devices: each may use what comes after it.
     for (QueueSlot& slot : queues_) slot.queue.reset();

@@ -1,9 +1,10 @@
-// A context's inside: its devices and queues, the storages made for it, memory that waits to be freed,
-// compiled kernels. Handles (buffers, events, queues) share it, so it outlives the Context values; once these
+// A context's inside: its devices and queues, their memory, the storages made for it, compiled
+// kernels. Handles (buffers, events, queues) share it, so it outlives the Context values; once these
 // are gone it is closed, and every use of it is an error.
 #pragma once
 
 #include "backends/api/device.hpp"
+#include "runtime/allocator.hpp"
 #include "runtime/program_cache.hpp"
 #include "runtime/storage.hpp"
 #include "runtime/transfer_counters.hpp"
@@ -50,7 +51,7 @@ public:
 
     // Waiting
     [[nodiscard]] bool passed(QueuePoint use) const noexcept;
-    /// Waits for everything given so far; then frees what was retired. Throws the first error, when all
+    /// Waits for everything given so far; then frees what waited for it. Throws the first error, when all
     /// queues are done.
     void wait();
     /// Waits for everything and throws nothing.
@@ -63,12 +64,13 @@ public:
     [[nodiscard]] std::unique_lock<std::mutex> lock_order() { return std::unique_lock(order_mutex_); }
 
     // Memory
-    /// For a replica of that queue. When the device has no memory left it waits for retired memory and tries
-    /// once more.
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(unsigned queue, std::uint64_t bytes);
-    /// Takes the memory and frees it when all its uses have passed. Leaves it alone when it throws.
-    void retire(std::unique_ptr<backend::Memory>& memory, std::vector<QueuePoint> uses);
+    [[nodiscard]] Allocator& allocator(unsigned device) noexcept { return *devices_[device].allocator; }
+    /// Waits for all work given so far, so that its memory can be had; errors stay for those who wait for it.
+    void settle();
+    /// Destroys memory that waited for its last use and is not kept. A load for each device where there is
+    /// none.
     void collect() noexcept;
+    /// Destroys all memory that is only kept.
     void trim() noexcept;
     [[nodiscard]] MemoryStats memory_stats() const;
     [[nodiscard]] TransferCounters& transfers() noexcept { return transfers_; }
@@ -90,14 +92,11 @@ private:
         DeviceInfo info;
         std::unique_ptr<backend::Device> device;
         QueueRange queues;
+        std::unique_ptr<Allocator> allocator;
     };
     struct QueueSlot {
         unsigned device = 0;
         std::unique_ptr<backend::Queue> queue;
-    };
-    struct Retired {
-        std::unique_ptr<backend::Memory> memory;
-        std::vector<QueuePoint> uses;
     };
     ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& found);
     [[noreturn]] static void fail_closed(std::string_view what);
@@ -114,9 +113,8 @@ private:
     std::mutex order_mutex_;
     std::vector<std::atomic<backend::Point>> ordered_;  // [queue * queues + other]: waits that were given
 
-    std::mutex mutex_;  // storages_, retired_
+    std::mutex mutex_;  // storages_
     Storage* storages_ = nullptr;
-    std::vector<Retired> retired_;
 };
 
 /// Shared by the Context values; its end closes the core.

@@ -14,6 +14,7 @@ void Event::wait() const {
     if (!core_ || !core_->is_open()) return;
     core_->queue(part_.queue).timeline().wait(part_.point);
     for (const Part& part : more_) core_->queue(part.queue).timeline().wait(part.point);
+    core_->collect();
 }
 
 bool Event::ready() const noexcept {

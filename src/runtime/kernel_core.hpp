@@ -68,4 +68,16 @@ struct Wanted {
 [[nodiscard]] Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
                                 const backend::Device& device);
 
+/// Where a launch runs: once for each set of its buffers' replicas.
+struct Targets {
+    QueueRange queues;
+    bool once_a_device = false;  // on the first queue of each
+    bool shared = false;         // some replica serves several queues
+};
+/// Throws WrongContext for buffers of another context, ArgumentError for one that was destroyed, LaunchError
+/// where the buffers have no queue in common, or one of them is not on the queue asked for.
+[[nodiscard]] Targets find_targets(const KernelCore& kernel, const ContextCore& core,
+                                   const std::optional<Queue>& on, const detail::BoundArgument* arguments,
+                                   std::size_t count);
+
 }  // namespace volley::runtime

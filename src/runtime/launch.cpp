@@ -6,6 +6,8 @@
 #include "runtime/storage.hpp"
 
 #include <limits>
+#include <mutex>
+#include <vector>
 
 namespace volley {
 namespace runtime {
@@ -173,22 +175,64 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
 
 namespace {
 
-void check_arguments(const KernelCore& kernel, const ContextCore& core, const ir::Function& fn,
-                     const detail::BoundArgument* arguments, std::size_t count) {
-    if (count != fn.params.size()) fail_internal("a launch has the wrong number of arguments", kernel.name());
+[[noreturn]] void fail_context(const KernelCore& kernel, const AnyBuffer& buffer, std::size_t argument) {
+    buffer.storage().core().check_open(cat(buffer.name(), ", argument ", argument, " of ", subject(kernel)));
+    fail(ErrorCode::WrongContext, cat("argument ", argument, " is a buffer of another context"),
+         cat(buffer.name(), ", ", subject(kernel)),
+         "launch in the buffer's context (ctx.use()), or make the buffer in this one");
+}
+
+/// Two of the buffers have no queue in common: sets of queues are nested or apart, so where all of them have
+/// none, some pair has none.
+[[noreturn]] void fail_apart(const KernelCore& kernel, const detail::BoundArgument* arguments,
+                             std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        const AnyBuffer* buffer = arguments[i].buffer;
-        if (buffer == nullptr) continue;
-        const ContextCore& theirs = buffer->storage().core();
-        if (&theirs == &core) continue;
-        theirs.check_open(cat(buffer->name(), ", argument ", i + 1, " of ", subject(kernel)));
-        fail(ErrorCode::WrongContext, cat("argument ", i + 1, " is a buffer of another context"),
-             cat(buffer->name(), ", ", subject(kernel)),
-             "launch in the buffer's context (ctx.use()), or make the buffer in this one");
+        for (std::size_t j = 0; j < i; ++j) {
+            if (arguments[i].buffer == nullptr || arguments[j].buffer == nullptr) continue;
+            const AnyBuffer& a = *arguments[j].buffer;
+            const AnyBuffer& b = *arguments[i].buffer;
+            if (!intersect(a.storage().queues(), b.storage().queues()).empty()) continue;
+            fail(ErrorCode::InvalidLaunch,
+                 cat("two buffers have no queue in common: ", a.name(), " lives on ", a.storage().place(),
+                     ", ", b.name(), " on ", b.storage().place()),
+                 subject(kernel), "give them placements that meet");
+        }
     }
+    fail_internal("buffers have no queue in common", kernel.name());
 }
 
 }  // namespace
+
+Targets find_targets(const KernelCore& kernel, const ContextCore& core, const std::optional<Queue>& on,
+                     const detail::BoundArgument* arguments, std::size_t count) {
+    Targets targets{{0, core.queue_count()}};
+    for (std::size_t i = 0; i < count; ++i) {
+        const AnyBuffer* buffer = arguments[i].buffer;
+        if (buffer == nullptr) continue;
+        const Storage& storage = buffer->storage();
+        if (&storage.core() != &core) fail_context(kernel, *buffer, i + 1);
+        if (storage.destroyed()) storage.check_usable();
+        targets.queues = intersect(targets.queues, storage.queues());
+        targets.once_a_device |= storage.per_device();
+        targets.shared |= storage.shared();
+        if (on && !storage.queues().contains(on->index())) {
+            fail(ErrorCode::InvalidLaunch,
+                 cat("argument ", i + 1, " has no memory on queue ", on->index(), ": it lives on ",
+                     storage.place()),
+                 cat(buffer->name(), ", ", subject(kernel)),
+                 "launch on a queue where all its buffers are, or give the buffer another placement");
+        }
+    }
+    if (on) {
+        targets.queues = {on->index(), on->index() + 1};
+    } else if (targets.queues.empty()) {
+        fail_apart(kernel, arguments, count);
+    }
+    // One queue is one set of replicas, whether or not it is its device's first.
+    if (targets.queues.count() == 1) targets.once_a_device = false;
+    return targets;
+}
+
 }  // namespace runtime
 
 namespace detail {
@@ -196,17 +240,20 @@ namespace detail {
 using runtime::CachedKernel;
 using runtime::ContextCore;
 using runtime::KernelCore;
+using runtime::Storage;
 
 namespace {
 
 constexpr std::size_t inline_arguments = 16;
 
-/// Puts the launch on one queue. Allocates the buffers' replicas there.
-backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
-                         const BoundArgument* bound, std::span<backend::Argument> arguments) {
+/// What can be refused is refused, and what has to be made is made, before anything starts on that queue.
+void prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArgument* bound,
+             std::span<backend::Argument> arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (const AnyBuffer* buffer = bound[i].buffer) {
-            arguments[i].memory = &buffer->storage().allocate(k);
+            Storage& storage = buffer->storage();
+            storage.check_not_mapped(k);
+            arguments[i].memory = &storage.allocate(k);
             arguments[i].offset = buffer->offset();
             arguments[i].elements = buffer->window_elements();
         } else {
@@ -214,12 +261,25 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
         }
     }
     const unsigned device = core.device_of(k);
+    static_cast<void>(cached.program(device, core.device(device)));
+}
+
+/// Puts the launch, which was prepared, on one queue.
+backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
+                         bool shared, const BoundArgument* bound,
+                         std::span<const backend::Argument> arguments) {
+    const unsigned device = core.device_of(k);
     backend::Program& program = cached.program(device, core.device(device));
+    const std::vector<bool>& writes = cached.facts().writes;
+    const auto lock = shared ? core.lock_order() : std::unique_lock<std::mutex>();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (bound[i].buffer != nullptr) bound[i].buffer->storage().order(k, writes[i]);
+    }
     const backend::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments});
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (bound[i].buffer == nullptr) continue;
         runtime::Replica& replica = bound[i].buffer->storage().replica(k);
-        if (cached.facts().writes[i]) {
+        if (writes[i]) {
             replica.wrote(k, point);
         } else {
             replica.used(k, point);
@@ -232,39 +292,44 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
 
 Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
     if (lang::tracing()) static_cast<void>(kernel.traced());  // fails, saying so
-    const std::shared_ptr<ContextCore>& shared =
+    const std::shared_ptr<ContextCore>& current =
         config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
-    ContextCore& core = *shared;
+    ContextCore& core = *current;
     core.check_open(config.queue ? "a queue" : "the current context");
     CachedKernel& cached = kernel.in(core);
-    runtime::check_arguments(kernel, core, cached.function(), bound, count);
+    if (count != cached.function().params.size())
+        fail_internal("a launch has the wrong number of arguments", kernel.name());
+    const runtime::Targets targets = runtime::find_targets(kernel, core, config.queue, bound, count);
     const runtime::Wanted wanted = runtime::check_sizes(kernel, cached.function(), config, bound);
-
     if (wanted.empty) return {};
-    const unsigned begin = config.queue ? config.queue->index() : 0;
-    const unsigned end = config.queue ? begin + 1 : core.queue_count();
-    if (end - begin > 1) {
-        // What one queue cannot run is refused before another has started.
-        for (unsigned k = begin; k < end; ++k) {
-            backend::Device& device = core.device(core.device_of(k));
-            static_cast<void>(runtime::check_limits(kernel, cached, wanted, device));
-            static_cast<void>(cached.program(core.device_of(k), device));
-            for (std::size_t i = 0; i < count; ++i) {
-                if (bound[i].buffer != nullptr) static_cast<void>(bound[i].buffer->storage().allocate(k));
-            }
-        }
-    }
+
     backend::Argument few[inline_arguments];
     std::vector<backend::Argument> many(count > inline_arguments ? count : 0);
     const std::span<backend::Argument> arguments(many.empty() ? few : many.data(), count);
+    const auto is_target = [&](unsigned k) {
+        return !targets.once_a_device || core.queues_of(core.device_of(k)).begin == k;
+    };
+    if (targets.queues.count() > 1) {
+        // What one queue cannot run is refused before another has started.
+        for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
+            if (!is_target(k)) continue;
+            const backend::Device& device = core.device(core.device_of(k));
+            static_cast<void>(runtime::check_limits(kernel, cached, wanted, device));
+            prepare(core, k, cached, bound, arguments);
+        }
+    }
 
     Event event;
-    for (unsigned k = begin; k < end; ++k) {
+    bool first = true;
+    for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
+        if (!is_target(k)) continue;
         const backend::Device& device = core.device(core.device_of(k));
         const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
-        const backend::Point point = launch_on(core, k, cached, grid, bound, arguments);
-        if (k == begin) {
+        prepare(core, k, cached, bound, arguments);
+        const backend::Point point = launch_on(core, k, cached, grid, targets.shared, bound, arguments);
+        if (first) {
             event = core.make_event(k, point);
+            first = false;
         } else {
             ContextCore::append(event, k, point);
         }

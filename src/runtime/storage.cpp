@@ -5,8 +5,6 @@
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
 
-#include <new>
-
 namespace volley::runtime {
 
 /// Which queues have replicas, and how many of them one serves.
@@ -77,11 +75,15 @@ std::shared_ptr<Storage> Storage::adopt(std::shared_ptr<ContextCore> core, unsig
     const Layout layout{core->queues_of(core->device_of(queue)), true};
     const std::uint64_t bytes = memory->size();
     std::shared_ptr<Storage> storage(new Storage(std::move(core), bytes, std::move(options), layout));
+    auto block = std::make_unique<Block>();
+    block->uses.resize(storage->core_->queue_count());
+    block->adopted = true;
+    block->keep_alive = std::move(keep_alive);
+    block->memory = std::move(memory);
     Replica& replica = storage->replicas_[0];
-    replica.keep_alive_ = std::move(keep_alive);
-    replica.owned_ = std::move(memory);
+    replica.block_ = std::move(block);
     replica.written_.store(true, std::memory_order_release);
-    replica.memory_.store(replica.owned_.get(), std::memory_order_release);
+    replica.memory_.store(replica.block_->memory.get(), std::memory_order_release);
     return storage;
 }
 
@@ -117,16 +119,39 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
              cat("a buffer was used on queue ", queue, ", where it has no memory"), name(),
              cat("it lives on ", place(), ": use that, or another placement"));
     }
-    const std::scoped_lock lock(mutex_);
-    if (backend::Memory* memory = replica->memory()) return *memory;
-    std::unique_ptr<backend::Memory> made = core_->allocate(queue, bytes_);
+    Allocator& allocator = core_->allocator(core_->device_of(queue));
+    std::unique_lock lock(mutex_);
+    std::unique_ptr<Block> block;
+    for (bool again = false; !block; again = true) {
+        if (backend::Memory* memory = replica->memory()) return *memory;
+        check_usable();  // it may have ended meanwhile
+        try {
+            block = allocator.take(bytes_, queue);
+            break;
+        } catch (const MemoryError& error) {
+            if (again || !allocator.waits()) {
+                fail(error.code(), error.what_failed(), cat(name(), " on ", error.subject()), error.advice());
+            }
+        }
+        // Without the lock: work that is waited for may use this storage.
+        lock.unlock();
+        core_->settle();
+        lock.lock();
+    }
+    // What the queue has still to do with the block's former owner comes first, also for the host.
+    if (block->uses[queue] != 0) replica->used(queue, block->uses[queue]);
     if (options_.zeroed && bytes_ != 0) {
         constexpr std::byte zero{0};
-        replica->wrote(queue, core_->queue(queue).fill(*made, 0, bytes_, {&zero, 1}));
+        try {
+            replica->wrote(queue, core_->queue(queue).fill(*block->memory, 0, bytes_, {&zero, 1}));
+        } catch (...) {
+            allocator.give(std::move(block));
+            throw;
+        }
     }
-    replica->owned_ = std::move(made);
-    replica->memory_.store(replica->owned_.get(), std::memory_order_release);
-    return *replica->owned_;
+    replica->block_ = std::move(block);
+    replica->memory_.store(replica->block_->memory.get(), std::memory_order_release);
+    return *replica->block_->memory;
 }
 
 void Storage::order_slow(Replica& replica, unsigned queue, bool writes) {
@@ -147,21 +172,24 @@ void Storage::destroy() noexcept {
 }
 
 void Storage::release(bool with_mapped) noexcept {
+    for (Replica& replica : replicas_) {
+        std::unique_ptr<Block> block;
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!replica.block_ || (replica.mapped() && !with_mapped)) continue;
+            replica.memory_.store(nullptr, std::memory_order_release);
+            block = std::move(replica.block_);
+        }
+        for (unsigned k = 0; k < block->uses.size(); ++k) block->uses[k] = replica.last_use(k);
+        core_->allocator(core_->device_of(replica.home_)).give(std::move(block));
+    }
+}
+
+void Storage::let_go(DeadBlocks& to) noexcept {
     const std::scoped_lock lock(mutex_);
     for (Replica& replica : replicas_) {
-        if (!replica.owned_ || (replica.mapped() && !with_mapped)) continue;
         replica.memory_.store(nullptr, std::memory_order_release);
-        try {
-            std::vector<QueuePoint> uses;
-            for (unsigned k = 0; k < core_->queue_count(); ++k) {
-                const QueuePoint use{k, replica.last_use(k)};
-                if (!core_->passed(use)) uses.push_back(use);
-            }
-            core_->retire(replica.owned_, std::move(uses));
-        } catch (const std::bad_alloc&) {
-            core_->drain();  // no memory to remember it by: wait instead
-            replica.owned_.reset();
-        }
+        if (replica.block_) to.add(std::move(replica.block_));
     }
 }
 

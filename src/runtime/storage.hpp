@@ -13,10 +13,12 @@
 
 #include "backends/api/memory.hpp"
 #include "backends/api/timeline.hpp"
+#include "runtime/block.hpp"
 
 #include <volley/id.hpp>
 #include <volley/placement.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -44,7 +46,11 @@ struct QueueRange {
     unsigned end = 0;
     [[nodiscard]] bool contains(unsigned queue) const noexcept { return queue >= begin && queue < end; }
     [[nodiscard]] unsigned count() const noexcept { return end - begin; }
+    [[nodiscard]] bool empty() const noexcept { return begin >= end; }
 };
+[[nodiscard]] inline QueueRange intersect(QueueRange a, QueueRange b) noexcept {
+    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
 
 /// One copy of a storage's bytes. Its memory is made once; its points only grow. Points are raised by any
 /// thread.
@@ -83,7 +89,6 @@ public:
 
 private:
     friend class Storage;
-    friend class ContextCore;
     using Points = std::atomic<backend::Point>*;  // by queue
 
     // Two threads may bring their points in either order; the higher one stays.
@@ -103,8 +108,7 @@ private:
     unsigned home_ = 0;
     Points uses_ = nullptr;
     Points writes_ = nullptr;
-    std::unique_ptr<backend::Memory> owned_;
-    std::shared_ptr<const void> keep_alive_;
+    std::unique_ptr<Block> block_;  // guarded by the storage
 };
 
 struct StorageOptions {
@@ -201,6 +205,8 @@ private:
     backend::Memory& allocate_slow(unsigned queue);
     void order_slow(Replica& replica, unsigned queue, bool writes);
     void release(bool with_mapped) noexcept;
+    /// Its context ends: hands the memory over, whose uses are all over.
+    void let_go(DeadBlocks& to) noexcept;
 
     std::shared_ptr<ContextCore> core_;
     StorageId id_;

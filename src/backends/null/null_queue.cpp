@@ -17,7 +17,8 @@ void NullTimeline::wait(Point point) {
     finish(point);
 }
 
-bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) {
+bool NullTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
+    if (timeout >= patience) wait(point);
     return completed() >= point;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/null/null_log.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +15,9 @@ namespace volley::backends::null {
 
 class NullTimeline final : public backend::Timeline {
 public:
+    /// Who waits so long sees the work done.
+    static constexpr std::chrono::seconds patience{1};
+
     NullTimeline(std::shared_ptr<NullLog> log, unsigned queue) : log_(std::move(log)), queue_(queue) {}
 
     [[nodiscard]] backend::Point completed() const noexcept override { return completed_.load(); }
