@@ -78,6 +78,8 @@ public:
     void add_error(Point point, std::exception_ptr error) noexcept;
     /// A device that was lost stays so: everything that was handed to it counts as over.
     [[nodiscard]] virtual bool lost() const noexcept = 0;
+    /// Throws where the device is lost.
+    virtual void check_lost() const = 0;
 
 protected:
     explicit DeviceTimeline(ReportPool& reports);
@@ -87,8 +89,6 @@ protected:
     /// Sleeps until the device has reached the point, which was handed to it, or the deadline; may return
     /// before that.
     virtual void sleep_on_device(Point point, Clock::time_point deadline) = 0;
-    /// Throws where the device is lost.
-    virtual void check_lost() const = 0;
     /// Between two looks of a thread that waits.
     virtual void pause() const noexcept;
     /// The device has reached it.

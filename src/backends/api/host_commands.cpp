@@ -1,10 +1,47 @@
 // The thread.
 #include "backends/api/host_commands.hpp"
 
+#include "core/fail.hpp"
+
+#include <chrono>
 #include <exception>
 #include <utility>
 
 namespace volley::backend {
+
+Point HostCommands::call(std::function<void()> callback) {
+    if (!callback) fail_internal("a callback is empty");
+    Point point = 0;
+    {
+        const Lock lock(mutex_);
+        timeline_.check_lost();
+        point = add(std::move(callback));
+    }
+    wake();
+    return point;
+}
+
+Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
+                             const std::function<Point()>& on_device) {
+    if (&other == &timeline_) return timeline_.last();
+    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
+    // over and has not passed is the device's.
+    const bool handed = sibling != nullptr && sibling->handed() >= point;
+    if (other.completed() >= point) return timeline_.last();
+    Point own = 0;
+    {
+        const Lock lock(mutex_);
+        timeline_.check_lost();
+        if (handed && empty()) return on_device();
+        own = add([this, &other, point] {
+            // Its errors are for those who wait for it.
+            while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {
+            }
+        });
+    }
+    wake();
+    return own;
+}
 
 Point HostCommands::add(std::function<void()> action) {
     const Point point = timeline_.last() + 1;

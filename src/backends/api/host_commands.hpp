@@ -1,6 +1,6 @@
 // What the host does in a queue's order (callbacks, waits for other devices), and the device's commands that
 // wait behind it: the driver's queue is never blocked by the host. Done by a thread that starts with the
-// first such command.
+// first such command. Queue::call and Queue::wait_for of devices that work on their own are here.
 //
 // Invariant: the first of pending_ is a command of the host's. The queue's mutex guards all of it.
 #pragma once
@@ -35,6 +35,13 @@ public:
     void start();
 
     // Without it:
+    /// Queue::call.
+    Point call(std::function<void()> callback);
+    /// Queue::wait_for. `sibling` is the other timeline where it is of the same device: then, if the point was
+    /// handed over there and nothing of the host's is pending here, `on_device` has the device wait and gives
+    /// that command's point, with the mutex held. Else the host waits.
+    Point wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
+                   const std::function<Point()>& on_device);
     void wake() noexcept { wake_.notify_all(); }
     /// Ends the thread; what is pending is dropped.
     void stop();

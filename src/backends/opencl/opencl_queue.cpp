@@ -208,46 +208,19 @@ Point OpenClQueue::launch(const backend::Launch& launch) {
 
 // ---- the host's own commands ----
 
-Point OpenClQueue::call(std::function<void()> callback) {
-    if (!callback) fail_internal("a callback is empty");
-    Point point = 0;
-    {
-        const Lock lock(mutex_);
-        device_->check_lost();
-        point = host_commands_.add(std::move(callback));
-    }
-    host_commands_.wake();
-    return point;
-}
+Point OpenClQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
 Point OpenClQueue::wait_for(backend::Timeline& other, Point point) {
-    if (&other == &timeline_) return last();
-    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
-    // over and has not passed is the device's.
     const auto* sibling = dynamic_cast<const OpenClTimeline*>(&other);
-    const bool on_device =
-        sibling != nullptr && &sibling->device() == device_.get() && sibling->handed() >= point;
-    if (other.completed() >= point) return last();
-    Point own = 0;
-    {
-        const Lock lock(mutex_);
-        device_->check_lost();
-        if (on_device && host_commands_.empty()) {
-            const HeldEvent event = sibling->event_of(point);
-            if (event.get() == nullptr) return last();  // it has passed meanwhile
-            return submit([&](cl_event* done) {
-                device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, 1, &event.get(), done),
-                               "clEnqueueBarrierWithWaitList");
-            });
-        }
-        own = host_commands_.add([this, &other, point] {
-            // Its errors are for those who wait for it.
-            while (!device_->lost() && !other.wait_for(point, std::chrono::seconds(1))) {
-            }
+    if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
+    return host_commands_.wait_for(other, point, sibling, [&] {
+        const HeldEvent event = sibling->event_of(point);
+        if (event.get() == nullptr) return last();  // it has passed meanwhile
+        return submit([&](cl_event* done) {
+            device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, 1, &event.get(), done),
+                           "clEnqueueBarrierWithWaitList");
         });
-    }
-    host_commands_.wake();
-    return own;
+    });
 }
 
 }  // namespace volley::backends::opencl

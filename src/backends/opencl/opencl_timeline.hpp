@@ -38,6 +38,7 @@ public:
 
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
+    void check_lost() const override { device_->check_lost(); }
     /// Commands that the device has been given and that are not known to be done.
     [[nodiscard]] std::size_t in_flight() const;
     /// Room for an event, so that keeping it cannot fail.
@@ -64,7 +65,6 @@ private:
 
     [[nodiscard]] backend::Point ask() const noexcept override;
     void sleep_on_device(backend::Point point, Clock::time_point deadline) override;
-    void check_lost() const override { device_->check_lost(); }
     void pause() const noexcept override;
     void add_failure(backend::Point point, cl_int status) noexcept;
     static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);

@@ -2,7 +2,6 @@
 // arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
 #include "backends/vulkan/vulkan_queue.hpp"
 
-#include "core/fail.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -343,44 +342,17 @@ void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 
 
 // ---- the host's own commands ----
 
-Point VulkanQueue::call(std::function<void()> callback) {
-    if (!callback) fail_internal("a callback is empty");
-    Point point = 0;
-    {
-        const Lock lock(mutex_);
-        device_->check_lost();
-        point = host_commands_.add(std::move(callback));
-    }
-    host_commands_.wake();
-    return point;
-}
+Point VulkanQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
 Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
-    if (&other == &timeline_) return last();
-    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
-    // over and has not passed is the device's.
     const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
-    const bool on_device =
-        sibling != nullptr && &sibling->device() == device_.get() && sibling->handed() >= point;
-    if (other.completed() >= point) return last();
-    Point own = 0;
-    {
-        const Lock lock(mutex_);
-        device_->check_lost();
-        if (on_device && host_commands_.empty()) {
-            own = timeline_.last() + 1;
-            give_to_device(VK_NULL_HANDLE, own, sibling->semaphore(), point);
-            timeline_.submitted(own);
-            return own;
-        }
-        own = host_commands_.add([this, &other, point] {
-            // Its errors are for those who wait for it.
-            while (!device_->lost() && !other.wait_for(point, std::chrono::seconds(1))) {
-            }
-        });
-    }
-    host_commands_.wake();
-    return own;
+    if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
+    return host_commands_.wait_for(other, point, sibling, [&] {
+        const Point own = timeline_.last() + 1;
+        give_to_device(VK_NULL_HANDLE, own, sibling->semaphore(), point);
+        timeline_.submitted(own);
+        return own;
+    });
 }
 
 }  // namespace volley::backends::vulkan

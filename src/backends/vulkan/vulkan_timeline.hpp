@@ -16,11 +16,11 @@ public:
     [[nodiscard]] VkSemaphore semaphore() const noexcept { return semaphore_; }
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
+    void check_lost() const override { device_->check_lost(); }
 
 private:
     [[nodiscard]] backend::Point ask() const noexcept override;
     void sleep_on_device(backend::Point point, Clock::time_point deadline) override;
-    void check_lost() const override { device_->check_lost(); }
 
     std::shared_ptr<LogicalDevice> device_;
     VkSemaphore semaphore_ = VK_NULL_HANDLE;
