@@ -72,7 +72,7 @@ VOLLEY_BACKEND_TEST(Copy, FollowsTheWorkOnBothSides) {
 
 template <class T>
 void fill_and_zero(const T& value) {
-    const testing::ScopedTrace trace(__FILE__, __LINE__, dtype_of<T>().name());
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, dtype_of<T>().name());
     Buffer<T> buffer(101);
     buffer.fill(value);
     const auto same = [](const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; };
@@ -100,7 +100,7 @@ VOLLEY_BACKEND_TEST(Copy, FillsWithEveryElementType) {
     fill_and_zero(vec2(1, 2));
     fill_and_zero(vec3(1, 2, 3));
     fill_and_zero(vec4(1, 2, 3, 4));
-    fill_and_zero(mat3(1.0f));
+    fill_and_zero(mat3{});
     fill_and_zero(std::array<int, 5>{1, 2, 3, 4, 5});
     Sample sample;
     std::memset(static_cast<void*>(&sample), 0, sizeof sample);

@@ -52,7 +52,9 @@ VOLLEY_BACKEND_TEST(HostAccess, OfNothingIsEmpty) {
     Buffer<int> buffer(0);
     buffer.write(std::vector<int>());
     EXPECT_TRUE(buffer.read(0).empty());
-    if (device().host_memory) EXPECT_TRUE(buffer.as_span().empty());
+    if (device().host_memory) {
+        EXPECT_TRUE(buffer.as_span().empty());
+    }
 }
 
 VOLLEY_BACKEND_TEST(HostAccess, SeesShapesAndPadding) {

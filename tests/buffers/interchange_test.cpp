@@ -144,7 +144,7 @@ VOLLEY_BACKEND_TEST(DlPack, SharesAReplicaWithOthers) {
     EXPECT_EQ(vectors->dl_tensor.ndim, 2);
     EXPECT_EQ(vectors->dl_tensor.shape[1], 3);
     vectors->deleter(vectors);
-    error_of(ErrorCode::TypeMismatch, [] { static_cast<void>(to_dlpack(as_buffer({mat3(1.0f)}))); });
+    error_of(ErrorCode::TypeMismatch, [] { static_cast<void>(to_dlpack(as_buffer(std::vector<mat3>(2)))); });
     error_of(ErrorCode::NotAllocated, [] { static_cast<void>(to_dlpack(Buffer<float>(4))); });
 }
 

@@ -35,7 +35,7 @@ VOLLEY_BACKEND_TEST(RfftBuffer, OfEvenLengthHasRoomForOneMore) {
 }
 
 VOLLEY_BACKEND_TEST(RfftBuffer, NeedsALastAxis) {
-    error_of(ErrorCode::InvalidShape, [] { RfftBuffer<float>(Shape()); });
+    error_of(ErrorCode::InvalidShape, [] { static_cast<void>(RfftBuffer<float>{Shape()}); });
     error_of(ErrorCode::InvalidShape, [] { RfftBuffer<float>({4, 0}); });
 }
 
