@@ -6,6 +6,7 @@
 #include <volley/api.hpp>
 #include <volley/shape.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ template <ExtentInteger I>
 
 // The words of a selection are functions, as std::hex is one of a stream. `all` has to be: all(v) of a
 // kernel's vector is another overload of it. And a user's variable of one of these names hides no variable of
-// ours.
+// ours. Where a template would have to deduce it, as in emplace_back, write Selector(all).
 template <class Tag>
 using Word = Tag (*)(Tag);
 
@@ -149,12 +150,16 @@ public:
     constexpr Selection() noexcept = default;
     constexpr Selection(std::initializer_list<Selector> entries) noexcept
         : Selection(std::span<const Selector>(entries.begin(), entries.size())) {}
+<<<<<<< HEAD
     /// Of entries that are known at run time.
     constexpr explicit Selection(std::span<const Selector> entries) noexcept {
         for (const Selector& entry : entries) {
             if (size_ == capacity) break;
+=======
+    constexpr explicit Selection(std::span<const Selector> entries) noexcept {
+        for (const Selector& entry : entries.first(std::min(entries.size(), capacity)))
+>>>>>>> bba31c32c28cc4ca0c82bb759d3429ae208caac4
             entries_[size_++] = entry;
-        }
     }
     constexpr Selection(const Selector& entry) noexcept : size_(1) { entries_[0] = entry; }
     constexpr Selection(const Slice& part) noexcept : Selection(Selector(part)) {}

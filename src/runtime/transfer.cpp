@@ -345,7 +345,9 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
             return point;
         }
         if (async) {
-            if (const auto wrapped = runtime::wrap(core, k, {from.data, extent_of_data}, owner)) {
+            const std::shared_ptr<const void> kept =
+                from.array != nullptr ? std::shared_ptr<const void>(from.array->shared_storage()) : owner;
+            if (const auto wrapped = runtime::wrap(core, k, {from.data, extent_of_data}, kept)) {
                 const backend::Point point =
                     runtime::give_copy(to, memory, *wrapped->find(k)->memory(), moves);
                 wrapped->replica(k).used(k, point);
@@ -416,16 +418,17 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     const auto lock = own.lock_order();
     own.order(k, false);
     runtime::count(core, queue, moves);
-    backend::Point point = 0;
-    if (backend::Memory* pinned = runtime::pinned_memory(to, core, k)) {
-        Storage& host = to.array->storage();
-        point = runtime::give_copy(queue, *pinned, memory, moves);
-        host.replica(host.home(0)).wrote(k, point);
-    } else {
-        point = runtime::give_read(queue, memory, to.data, moves);
-    }
+    backend::Memory* pinned = runtime::pinned_memory(to, core, k);
+    const backend::Point point = pinned != nullptr ? runtime::give_copy(queue, *pinned, memory, moves)
+                                                   : runtime::give_read(queue, memory, to.data, moves);
     replica.used(k, point);
-    if (!async) queue.timeline().wait(point);
+    bool kept = true;  // until then
+    if (to.array != nullptr) {
+        Storage& host = to.array->storage();
+        kept = &host.core() == &core;
+        if (kept) host.replica(host.home(0)).wrote(k, point);
+    }
+    if (!async || !kept) queue.timeline().wait(point);
     return core.make_event(k, point);
 }
 

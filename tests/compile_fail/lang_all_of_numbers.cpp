@@ -1,0 +1,6 @@
+// expect: any and all take bool: compare the operand, as in v != 0
+#include <volley/lang/lang.hpp>
+
+using namespace volley;
+
+void body(Buff<vec2> data) { auto a = all(data[0]); }

@@ -1,0 +1,195 @@
+// Thousands of random arrays and selections against a model that enumerates every element.
+#include "core/array_model.hpp"
+#include "core/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace volley {
+namespace {
+
+using testing::ArrayModel;
+using testing::Random;
+using testing::Region;
+using testing::Selected;
+
+#if defined(VOLLEY_SANITIZED)
+constexpr int cases = 1000;
+#else
+constexpr int cases = 5000;
+#endif
+
+// The first byte of each element, in row-major order, by the layout's own rule.
+std::vector<std::int64_t> places(const Layout& layout) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t n = 0; n < layout.shape.elements(); ++n)
+        list.push_back(layout.offset + strided_offset(unravel_index(n, layout.shape), layout.strides));
+    return list;
+}
+
+std::vector<std::int64_t> scaled(std::vector<std::int64_t> places, std::int64_t element) {
+    for (std::int64_t& place : places) place *= element;
+    return places;
+}
+
+using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// Every byte of a transfer: where it goes, and where it comes from.
+Pairs byte_pairs(const std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from,
+                 std::int64_t element) {
+    Pairs pairs;
+    for (std::size_t n = 0; n < to.size(); ++n) {
+        for (std::int64_t byte = 0; byte < element; ++byte) pairs.emplace_back(to[n] + byte, from[n] + byte);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+Pairs byte_pairs(const Rows& rows) {
+    Pairs pairs;
+    for (std::int64_t n = 0; n < rows.rows(); ++n) {
+        std::int64_t to = rows.to_offset;
+        std::int64_t from = rows.from_offset;
+        std::int64_t rest = n;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rows.rank); ++axis) {
+            to += rest % rows.count[axis] * rows.to_stride[axis];
+            from += rest % rows.count[axis] * rows.from_stride[axis];
+            rest /= rows.count[axis];
+        }
+        for (std::int64_t byte = 0; byte < rows.row; ++byte) pairs.emplace_back(to + byte, from + byte);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+void expect_collapsed(const Rows& rows, std::int64_t element) {
+    EXPECT_LE(rows.rank, max_rank);
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rows.rank); ++axis) {
+        EXPECT_GE(rows.count[axis], 2);
+        const std::int64_t to = axis == 0 ? rows.row : rows.count[axis - 1] * rows.to_stride[axis - 1];
+        const std::int64_t from = axis == 0 ? rows.row : rows.count[axis - 1] * rows.from_stride[axis - 1];
+        EXPECT_FALSE(rows.to_stride[axis] == to && rows.from_stride[axis] == from) << "axis " << axis;
+    }
+    EXPECT_EQ(rows.row % element, 0);
+}
+
+TEST(LayoutRandom, SelectingAgreesWithTheModel) {
+    int refused = 0;
+    testing::for_each_seed(cases, [&](Random& random) {
+        const Shape shape = random_shape(random, 5);
+        const Shape padded = random_padding(random, shape);
+        const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 8, 12});
+        Layout layout = row_major(shape, padded, element);
+        ArrayModel model = testing::model_of(shape, padded);
+        ASSERT_EQ(places(layout), scaled(model.places, element));
+        for (int depth = 0; depth < 2; ++depth) {  // parts of parts, too
+            const Selection selection = random_selection(random, model.shape);
+            SCOPED_TRACE(selection.to_string() + " of " + model.shape.to_string() + " in " +
+                         padded.to_string());
+            const Selected expected = testing::select(model, selection);
+            if (expected.refusal) {
+                ++refused;
+                try {
+                    (void)select(layout, selection, "x");
+                    ADD_FAILURE() << "nothing was thrown";
+                } catch (const ArgumentError& error) {
+                    EXPECT_EQ(error.code(), *expected.refusal) << error.what();
+                }
+                return;
+            }
+            layout = select(layout, selection, "x");
+            model = expected.part;
+            ASSERT_EQ(layout.shape, model.shape);
+            ASSERT_EQ(places(layout), scaled(model.places, element));
+            const auto& list = model.places;
+            EXPECT_EQ(bytes_of(layout, element), static_cast<std::int64_t>(list.size()) * element);
+            EXPECT_EQ(extent(layout, element), list.empty() ? 0 : (list.back() - list.front() + 1) * element);
+            EXPECT_EQ(is_dense(layout, element), list.empty() || list.back() - list.front() + 1 ==
+                                                                     static_cast<std::int64_t>(list.size()));
+        }
+    });
+    if (testing::seed_or(0) != testing::seed_or(1)) {  // all of them: both kinds have to be among them
+        EXPECT_GT(refused, cases / 20);
+        EXPECT_LT(refused, cases / 2);
+    }
+}
+
+TEST(LayoutRandom, CollapsingMovesTheSameBytes) {
+    testing::for_each_seed(cases, [&](Random& random) {
+        const Shape shape = random_shape(random, 4);
+        const Region to_region = random_region(random, shape);
+        const Region from_region = random_region(random, shape);
+        SCOPED_TRACE("to " + to_region.to_string() + ", from " + from_region.to_string());
+        const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 12});
+        const auto layout_of = [&](const Region& region) {
+            return select(row_major(region.shape, region.padded, element), region.selection, "x");
+        };
+        const auto model_of = [&](const Region& region) {
+            return scaled(
+                testing::select(testing::model_of(region.shape, region.padded), region.selection).part.places,
+                element);
+        };
+        const Rows rows = collapse(layout_of(to_region), layout_of(from_region), element);
+        EXPECT_EQ(byte_pairs(rows), byte_pairs(model_of(to_region), model_of(from_region), element));
+        EXPECT_EQ(rows.bytes(), shape.bytes(element));
+        expect_collapsed(rows, element);
+        const Rows alone = collapse(layout_of(to_region), element);
+        EXPECT_EQ(byte_pairs(alone), byte_pairs(model_of(to_region), model_of(to_region), element));
+        EXPECT_LE(alone.rows(), rows.rows());
+    });
+}
+
+TEST(LayoutRandom, OverlapIsWhatTheSetsOfBytesSay) {
+    int overlapping = 0;
+    int apart = 0;
+    testing::for_each_seed(cases * 2, [&](Random& random) {
+        const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 12});
+        const auto random_part = [&](const Shape& shape, const Shape& padded, std::int64_t offset) {
+            Layout layout = row_major(shape, padded, element);
+            layout.offset = offset;
+            for (;;) {
+                const Selection selection = random_selection(random, shape);
+                if (!testing::select(testing::model_of(shape, padded), selection).refusal)
+                    return select(layout, selection, "x");
+            }
+        };
+        const auto bytes = [&](const Layout& layout) {
+            std::vector<std::int64_t> list;
+            for (const std::int64_t place : places(layout)) {
+                for (std::int64_t byte = 0; byte < element; ++byte) list.push_back(place + byte);
+            }
+            return list;  // in order: strides descend
+        };
+        const Shape shape = random_shape(random, 4);
+        const Shape padded = random_padding(random, shape);
+        const Layout a = random_part(shape, padded, 0);
+        // Mostly two parts of one array; else two views of one storage, of other shapes and anywhere.
+        const Shape other = random.chance(60) ? shape : random_shape(random, 4);
+        const bool same = other == shape;
+        const Layout b = random_part(other, same ? padded : random_padding(random, other),
+                                     same ? 0 : random.between(0, random.chance(50) ? 4 : 60));
+        SCOPED_TRACE("a at " + std::to_string(a.offset) + ": " + a.shape.to_string() + " by " +
+                     a.strides.to_string() + "; b at " + std::to_string(b.offset) + ": " +
+                     b.shape.to_string() + " by " + b.strides.to_string() + "; element " +
+                     std::to_string(element));
+        const std::vector<std::int64_t> a_bytes = bytes(a);
+        const std::vector<std::int64_t> b_bytes = bytes(b);
+        std::vector<std::int64_t> both;
+        std::set_intersection(a_bytes.begin(), a_bytes.end(), b_bytes.begin(), b_bytes.end(),
+                              std::back_inserter(both));
+        EXPECT_EQ(overlap(a, b, element), !both.empty());
+        EXPECT_EQ(overlap(b, a, element), !both.empty());
+        (both.empty() ? apart : overlapping) += 1;
+    });
+    if (testing::seed_or(0) != testing::seed_or(1)) {
+        EXPECT_GT(overlapping, cases / 5);
+        EXPECT_GT(apart, cases / 5);
+    }
+}
+
+}  // namespace
+}  // namespace volley
