@@ -150,15 +150,9 @@ public:
     constexpr Selection() noexcept = default;
     constexpr Selection(std::initializer_list<Selector> entries) noexcept
         : Selection(std::span<const Selector>(entries.begin(), entries.size())) {}
-<<<<<<< HEAD
     /// Of entries that are known at run time.
     constexpr explicit Selection(std::span<const Selector> entries) noexcept {
-        for (const Selector& entry : entries) {
-            if (size_ == capacity) break;
-=======
-    constexpr explicit Selection(std::span<const Selector> entries) noexcept {
         for (const Selector& entry : entries.first(std::min(entries.size(), capacity)))
->>>>>>> bba31c32c28cc4ca0c82bb759d3429ae208caac4
             entries_[size_++] = entry;
     }
     constexpr Selection(const Selector& entry) noexcept : size_(1) { entries_[0] = entry; }
