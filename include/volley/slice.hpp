@@ -6,7 +6,6 @@
 #include <volley/api.hpp>
 #include <volley/shape.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -152,8 +151,10 @@ public:
         : Selection(std::span<const Selector>(entries.begin(), entries.size())) {}
     /// Of entries that are known at run time.
     constexpr explicit Selection(std::span<const Selector> entries) noexcept {
-        for (const Selector& entry : entries.first(std::min(entries.size(), capacity)))
+        for (const Selector& entry : entries) {
+            if (size_ == capacity) break;
             entries_[size_++] = entry;
+        }
     }
     constexpr Selection(const Selector& entry) noexcept : size_(1) { entries_[0] = entry; }
     constexpr Selection(const Slice& part) noexcept : Selection(Selector(part)) {}
