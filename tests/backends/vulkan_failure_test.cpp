@@ -88,9 +88,17 @@ TEST_P(VulkanFailureTest, ALostDeviceFailsEveryLaterCall) {
     expect_lost([&] { queue->read(*memory, 0, bytes); });
     expect_lost([&] { queue->copy(*memory, 0, *memory, 100, 16); });
     expect_lost([&] { queue->fill(*memory, 0, 16, bytes); });
+    const backend::Rect rect{4, {2, 2}};
+    const backend::RectPlace at{0, {8, 16}};
+    expect_lost([&] { queue->write_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
+    expect_lost([&] { queue->read_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
+    expect_lost([&] { queue->copy_rect(*memory, {100, {8, 16}}, *memory, at, rect); });
+    expect_lost([&] { queue->fill_rect(*memory, at, rect, std::span(bytes).first(4)); });
     expect_lost([&] { queue->call([] {}); });
     expect_lost([&] { queue->timeline().wait(queue->last()); });
     expect_lost([&] { (void)device->allocate(16); });
+    expect_lost([&] { (void)device->allocate_host(16); });
+    expect_lost([&] { (void)device->import_native(memory->native()); });
     expect_lost([&] { (void)device->make_queue(); });
     EXPECT_EQ(queue->timeline().completed(), queue->last()) << "nothing is left to wait for";
     EXPECT_TRUE(queue->timeline().wait_for(queue->last(), 1s));
@@ -155,6 +163,65 @@ TEST_P(VulkanFailureTest, ASubmissionWithoutMemoryFailsAloneAndTheQueueGoesOn) {
     submit_result = VK_SUCCESS;
     EXPECT_EQ(launch(), before + 1);
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 3 * 999);
+}
+
+PFN_vkAllocateMemory real_allocate = nullptr;
+std::atomic<bool> out_of_memory{false};
+VKAPI_ATTR VkResult VKAPI_CALL fake_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                                             const VkAllocationCallbacks* callbacks, VkDeviceMemory* made) {
+    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : real_allocate(device, info, callbacks, made);
+}
+
+TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAloneAndTheQueueGoesOn) {
+    const std::vector<int> data = counting(1000);
+    queue->write(*memory, 0, bytes_of(data));
+    real_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_allocate);
+    Gate gate;
+    queue->call([&] { gate.pass(); });  // busy: rows have to be staged, and no ring is there yet
+    const backend::Rect rect{4, {500, 1}};
+    const backend::RectPlace at{0, {8, 0}};
+    std::vector<int> result(1000, -1);
+    out_of_memory = true;
+    EXPECT_THROW(queue->write_rect(*memory, at, bytes_of(data).data(), at, rect), MemoryError);
+    EXPECT_THROW(queue->read_rect(*memory, at, std::as_writable_bytes(std::span(result)).data(), at, rect),
+                 MemoryError);
+    EXPECT_THROW(queue->fill_rect(*memory, at, rect, std::vector<std::byte>(2)), MemoryError);
+    out_of_memory = false;
+    queue->copy_rect(*memory, {4, {8, 0}}, *memory, at, rect);
+    queue->read_rect(*memory, {4, {8, 0}}, std::as_writable_bytes(std::span(result)).data(), at, rect);
+    gate.open();
+    queue->timeline().wait(queue->last());
+    EXPECT_EQ(result[998], 998);
+    EXPECT_EQ(result[999], -1);
+}
+
+TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAloneAndTheQueueGoesOn) {
+    VulkanOptions options;
+    options.heap.map = false;
+    const auto other = open(options);
+    real_submit = std::exchange(other->logical().vk.vkQueueSubmit, fake_submit);
+    const auto other_queue = other->make_queue();
+    const auto block = other->allocate(4000);
+    const std::vector<int> data = counting(1000);
+    std::vector<int> result(1000, -1);
+    std::byte* home = std::as_writable_bytes(std::span(result)).data();
+    const backend::Rect rect{4, {500, 1}};
+    const backend::RectPlace at{0, {8, 0}};
+    other_queue->write(*block, 0, bytes_of(data));
+    submit_result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const Point before = other_queue->last();
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_THROW(other_queue->write_rect(*block, at, bytes_of(data).data(), {4, {8, 0}}, rect),
+                     MemoryError);
+        EXPECT_THROW(other_queue->read_rect(*block, at, home, at, rect), MemoryError);
+        EXPECT_THROW(other_queue->copy_rect(*block, {4, {8, 0}}, *block, at, rect), MemoryError);
+        EXPECT_THROW(other_queue->fill_rect(*block, at, rect, std::vector<std::byte>(2)), MemoryError);
+    }
+    EXPECT_EQ(other_queue->last(), before);
+    submit_result = VK_SUCCESS;
+    other_queue->timeline().wait(other_queue->read_rect(*block, at, home, at, rect));
+    EXPECT_EQ(result[998], 998) << "nothing of what failed was done";
+    EXPECT_EQ(result[999], -1);
 }
 
 TEST_P(VulkanFailureTest, AFailedSubmissionBehindACallbackIsTheQueuesError) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,19 @@ inline void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte
         std::memcpy(to + done, to, more);
         done += more;
     }
+}
+
+/// The pattern as one word, where it is no more than that.
+[[nodiscard]] inline std::optional<std::uint32_t> as_word(std::span<const std::byte> pattern) {
+    std::uint32_t word = 0;
+    if (pattern.size() > sizeof word && pattern.size() % sizeof word != 0) return std::nullopt;
+    if (pattern.size() < sizeof word && sizeof word % pattern.size() != 0) return std::nullopt;
+    repeat(reinterpret_cast<std::byte*>(&word), sizeof word, pattern);
+    for (std::size_t at = 0; at < pattern.size(); at += sizeof word) {
+        const std::size_t bytes = std::min(sizeof word, pattern.size() - at);
+        if (std::memcmp(pattern.data() + at, &word, bytes) != 0) return std::nullopt;
+    }
+    return word;
 }
 
 /// Some whole patterns, from which a device makes the rest by copying what is there behind itself.

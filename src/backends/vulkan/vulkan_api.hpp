@@ -4,6 +4,7 @@
 
 #include <volk.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace volley::backends::vulkan {
@@ -17,6 +18,16 @@ template <class T>
     T value{};
     value.sType = type;
     return value;
+}
+
+// Handles that are pointers on some platforms and integers on others, as integers.
+template <class Handle>
+[[nodiscard]] std::uint64_t native_handle(Handle handle) noexcept {
+    return (std::uint64_t)handle;  // NOLINT(google-readability-casting): no named cast does both
+}
+template <class Handle>
+[[nodiscard]] Handle from_native(std::uint64_t handle) noexcept {
+    return (Handle)handle;  // NOLINT(google-readability-casting,performance-no-int-to-ptr)
 }
 
 }  // namespace volley::backends::vulkan

@@ -39,6 +39,7 @@ Command& CommandPool::begin() {
     auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     device_->check(device_->vk.vkBeginCommandBuffer(free_->buffer, &begin), "vkBeginCommandBuffer");
+    free_->recording = true;
     order(free_->buffer, device_stages, device_stages,
           VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
               VK_ACCESS_TRANSFER_WRITE_BIT);
@@ -52,6 +53,7 @@ void CommandPool::end(Command& command) {
         order(command.buffer, device_stages, VK_PIPELINE_STAGE_HOST_BIT,
               VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
     }
+    command.recording = false;  // also if it fails
     device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
 }
 
@@ -72,6 +74,8 @@ void CommandPool::keep(Command& command, backend::Point point) noexcept {
 }
 
 void CommandPool::abandon(Command& command) noexcept {
+    // What was not recorded to its end cannot be begun again as it is.
+    if (std::exchange(command.recording, false)) device_->vk.vkResetCommandBuffer(command.buffer, 0);
     command.staging.reset();
     command.set.reset();
     command.next = std::exchange(free_, &command);

@@ -14,6 +14,7 @@ namespace volley::backends::vulkan {
 
 struct Command {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
+    bool recording = false;  // between begin and end
     backend::Point point = 0;
     std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed, as
     std::unique_ptr<BoundSet> set;          //   this is

@@ -1,6 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/vulkan/vulkan_device.hpp"
 
+#include "backends/vulkan/vulkan_import.hpp"
 #include "backends/vulkan/vulkan_program.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -60,6 +61,10 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, c
     info_.host_memory = heap_->cached() && info_.type != DeviceType::DiscreteGpu;
     cache_ =
         std::make_shared<PipelineCache>(device_, options_.cache_folder.value_or(settings().cache_folder()));
+    rects_ = std::make_shared<backend::RectPrograms>(
+        [cache = cache_, device = device_, target = target_](ir::Function fn) {
+            return std::make_unique<VulkanProgram>(std::move(fn), cache, device, target, ir::Dim3{64, 1, 1});
+        });
 }
 
 VulkanDevice::~VulkanDevice() = default;
@@ -70,6 +75,19 @@ std::unique_ptr<backend::Memory> VulkanDevice::allocate(std::size_t bytes) {
 
 std::unique_ptr<backend::Memory> VulkanDevice::allocate_host(std::size_t bytes) {
     return std::make_unique<VulkanMemory>(host_, bytes);
+}
+
+std::unique_ptr<backend::Memory> VulkanDevice::import_host(std::span<std::byte> bytes) {
+    return vulkan::import_host(device_, bytes);
+}
+
+std::unique_ptr<backend::Memory> VulkanDevice::import_native(const NativeBuffer& buffer) {
+    return vulkan::import_native(device_, buffer);
+}
+
+NativeDevice VulkanDevice::native() const {
+    return volley::VulkanDevice{device_->instance().handle(), device_->physical().handle, device_->handle(),
+                                device_->physical().queue_family};
 }
 
 std::unique_ptr<backend::Program> VulkanDevice::compile(ir::Function fn) {
@@ -89,7 +107,7 @@ std::unique_ptr<backend::Program> VulkanDevice::adopt(ir::Function signature, co
 
 std::unique_ptr<backend::Queue> VulkanDevice::make_queue() {
     device_->check_lost();
-    return std::make_unique<VulkanQueue>(device_, host_, options_.queue);
+    return std::make_unique<VulkanQueue>(device_, host_, rects_, options_.queue);
 }
 
 bool VulkanDevice::measures_fused_fma() {
@@ -112,7 +130,7 @@ bool VulkanDevice::is_fused(ScalarType type) {
         const T values[3] = {1 + e, 1 + e, -(1 + 2 * e)};
         T result = 0;
         VulkanMemory memory(heap_, sizeof values);
-        VulkanQueue queue(device_, host_, options_.queue);
+        VulkanQueue queue(device_, host_, rects_, options_.queue);
         queue.write(memory, 0, std::as_bytes(std::span(values)));
         backend::Argument argument;
         argument.memory = &memory;

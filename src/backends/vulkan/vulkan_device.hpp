@@ -2,11 +2,14 @@
 #pragma once
 
 #include "backends/api/device.hpp"
+#include "backends/api/rect_kernel.hpp"
 #include "backends/vulkan/vulkan_memory.hpp"
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 #include "backends/vulkan/vulkan_queue.hpp"
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace volley::backends::vulkan {
@@ -27,6 +30,12 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
+    [[nodiscard]] std::size_t import_alignment() const noexcept override {
+        return device_->physical().import_alignment;
+    }
+    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Memory> import_native(const NativeBuffer& buffer) override;
+    [[nodiscard]] NativeDevice native() const override;
     [[nodiscard]] bool runs(ir::Language language) const noexcept override {
         return language == ir::Language::SpirV;
     }
@@ -54,6 +63,7 @@ private:
     std::shared_ptr<Heap> host_;
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
+    std::shared_ptr<backend::RectPrograms> rects_;
 };
 
 }  // namespace volley::backends::vulkan

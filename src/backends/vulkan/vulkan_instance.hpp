@@ -19,6 +19,7 @@ public:
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
+    [[nodiscard]] VkInstance handle() const noexcept { return handle_; }
     /// The devices that can serve, in the loader's order.
     [[nodiscard]] const std::vector<PhysicalDevice>& devices() const noexcept { return devices_; }
 

@@ -33,6 +33,7 @@ public:
     /// The device's own functions. Tests replace entries to make them fail.
     VolkDeviceTable vk{};
 
+    [[nodiscard]] const Instance& instance() const noexcept { return *instance_; }
     [[nodiscard]] VkDevice handle() const noexcept { return handle_; }
     [[nodiscard]] const PhysicalDevice& physical() const noexcept { return physical_; }
     /// "vulkan:0 (llvmpipe ...)"

@@ -13,18 +13,6 @@ namespace {
 constexpr std::uint64_t unit = 256;
 constexpr std::uint64_t smallest_block = std::uint64_t{1} << 20;
 
-constexpr VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                     VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                     VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-
-VkBufferCreateInfo buffer_info(std::uint64_t bytes) {
-    auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-    info.size = bytes;
-    info.usage = usage;
-    info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-    return info;
-}
-
 constexpr std::uint64_t round_up(std::uint64_t bytes) {
     return bytes > ~std::uint64_t{0} - unit ? bytes
                                             : (std::max<std::uint64_t>(bytes, 1) + unit - 1) / unit * unit;
@@ -41,6 +29,20 @@ constexpr VkMemoryPropertyFlags unwanted =
     VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
 
 }  // namespace
+
+VkBufferCreateInfo buffer_info(std::uint64_t bytes) noexcept {
+    auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    info.size = bytes;
+    info.usage = buffer_usage;
+    info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+    return info;
+}
+
+std::uint64_t address_of(LogicalDevice& device, VkBuffer buffer) noexcept {
+    auto info = structure<VkBufferDeviceAddressInfo>(VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+    info.buffer = buffer;
+    return device.vk.vkGetBufferDeviceAddress(device.handle(), &info);
+}
 
 Heap::Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options)
     : device_(std::move(device)),
@@ -147,9 +149,7 @@ VkResult Heap::make_block(std::uint64_t bytes, bool dedicated, Block& to) {
         to = {};
         return result;
     }
-    auto address = structure<VkBufferDeviceAddressInfo>(VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
-    address.buffer = to.buffer;
-    to.address = vk.vkGetBufferDeviceAddress(device, &address);
+    to.address = address_of(*device_, to.buffer);
     if (!dedicated) to.parts.emplace(bytes, unit);
     return result;
 }
@@ -245,9 +245,22 @@ std::uint64_t Heap::held() const {
 
 VulkanMemory::VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
     : Memory(bytes, nullptr), heap_(std::move(heap)), range_(heap_->take(bytes)) {
-    if (heap_->cached()) host_ = mapped();
+    const Heap::Block& block = *range_.block;
+    std::byte* mapped = block.mapped == nullptr ? nullptr : block.mapped + range_.offset;
+    place_ = {block.buffer, block.memory,   range_.offset, block.address + range_.offset,
+              mapped,       heap_->cached()};
+    if (place_.cached) host_ = mapped;
 }
 
-VulkanMemory::~VulkanMemory() { heap_->give_back(range_, size_); }
+VulkanMemory::VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes)
+    : Memory(bytes, place.cached ? place.mapped : nullptr), owner_(std::move(owner)), place_(place) {}
+
+VulkanMemory::~VulkanMemory() {
+    if (heap_) heap_->give_back(range_, size_);
+}
+
+NativeBuffer VulkanMemory::native() const {
+    return VulkanBuffer{native_handle(place_.buffer), native_handle(place_.memory), place_.offset, size_};
+}
 
 }  // namespace volley::backends::vulkan

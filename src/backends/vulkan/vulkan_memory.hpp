@@ -17,6 +17,11 @@
 
 namespace volley::backends::vulkan {
 
+/// A buffer as kernels and transfers use it.
+[[nodiscard]] VkBufferCreateInfo buffer_info(std::uint64_t bytes) noexcept;
+/// Its first byte on the device.
+[[nodiscard]] std::uint64_t address_of(LogicalDevice& device, VkBuffer buffer) noexcept;
+
 enum class HeapUse : std::uint8_t { Device, Host };
 
 struct HeapOptions {
@@ -82,23 +87,36 @@ private:
     std::uint64_t held_ = 0;
 };
 
+/// Where memory lies in a VkBuffer.
+struct Place {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    std::uint64_t offset = 0;     // of the first byte in the buffer
+    std::uint64_t address = 0;    // of the first byte on the device
+    std::byte* mapped = nullptr;  // where the host may write it
+    bool cached = false;          // and read it as fast as its own memory
+};
+
 class VulkanMemory final : public backend::Memory {
 public:
     VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
+    /// Memory that was made elsewhere (vulkan_import.hpp); `owner` lives as long.
+    VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes);
     ~VulkanMemory() override;
 
-    [[nodiscard]] VkBuffer buffer() const noexcept { return range_.block->buffer; }
+    [[nodiscard]] VkBuffer buffer() const noexcept { return place_.buffer; }
     /// Of the first byte in its VkBuffer.
-    [[nodiscard]] std::uint64_t offset() const noexcept { return range_.offset; }
-    [[nodiscard]] std::uint64_t address() const noexcept { return range_.block->address + range_.offset; }
+    [[nodiscard]] std::uint64_t offset() const noexcept { return place_.offset; }
+    [[nodiscard]] std::uint64_t address() const noexcept { return place_.address; }
     /// Where the host may write, also if reading there is slow (then host() is null); else nullptr.
-    [[nodiscard]] std::byte* mapped() const noexcept {
-        return range_.block->mapped == nullptr ? nullptr : range_.block->mapped + range_.offset;
-    }
+    [[nodiscard]] std::byte* mapped() const noexcept { return place_.mapped; }
+    [[nodiscard]] NativeBuffer native() const override;
 
 private:
-    std::shared_ptr<Heap> heap_;
+    std::shared_ptr<Heap> heap_;  // null: made elsewhere
     Heap::Range range_;
+    std::shared_ptr<const void> owner_;
+    Place place_;
 };
 
 }  // namespace volley::backends::vulkan

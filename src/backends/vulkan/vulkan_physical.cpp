@@ -28,6 +28,9 @@ struct Properties {
     VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv_cores =
         structure<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host_memory =
+        structure<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
 };
 
 class ExtensionList {
@@ -69,6 +72,19 @@ std::string refusal_of(std::uint32_t version, const Features& found, const Physi
     need(found.v12.vulkanMemoryModelDeviceScope, "vulkanMemoryModelDeviceScope");
     need(device.queue_count > 0 ? VK_TRUE : VK_FALSE, "a queue for compute");
     return missing.empty() ? std::string() : cat("it lacks ", join(missing, ", "));
+}
+
+/// Whether the caller's memory can become a buffer of our kind.
+bool imports_host_memory(VkPhysicalDevice device, const ExtensionList& extensions) {
+    if (!extensions.has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) return false;
+    auto info =
+        structure<VkPhysicalDeviceExternalBufferInfo>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
+    info.usage = buffer_usage;
+    info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    auto found = structure<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+    vkGetPhysicalDeviceExternalBufferProperties(device, &info, &found);
+    return (found.externalMemoryProperties.externalMemoryFeatures &
+            VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
 /// A family for compute alone, where there is one: its queues run beside those that draw.
@@ -268,6 +284,7 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
     found.has_atomic_float = extensions.has(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
     vkGetPhysicalDeviceFeatures2(device, found.chain());
 
+    const bool imports = imports_host_memory(device, extensions);
     Properties properties;
     void** end = &properties.core.pNext;
     append(end, properties.v11);
@@ -276,6 +293,7 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
     append(end, properties.maintenance4, found.has_maintenance4);
     append(end, properties.amd_cores, extensions.has(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME));
     append(end, properties.nv_cores, extensions.has(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME));
+    append(end, properties.host_memory, imports);
     vkGetPhysicalDeviceProperties2(device, &properties.core);
     vkGetPhysicalDeviceMemoryProperties(device, &to.memory);
 
@@ -302,6 +320,10 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
         if (found.has_maintenance4) to.extensions.push_back(VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
     }
     if (found.has_atomic_float) to.extensions.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+    if (imports) {
+        to.extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+        to.import_alignment = properties.host_memory.minImportedHostPointerAlignment;
+    }
     if (extensions.has("VK_KHR_portability_subset")) to.extensions.push_back("VK_KHR_portability_subset");
     pick_features(found, to);
     fill_target(properties, to);

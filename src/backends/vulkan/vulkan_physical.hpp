@@ -14,6 +14,11 @@
 
 namespace volley::backends::vulkan {
 
+/// What buffers are used for, all of them.
+inline constexpr VkBufferUsageFlags buffer_usage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+    VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+
 /// The features that are used, as a chain for vkCreateDevice. Copies are linked anew.
 struct Features {
     VkPhysicalDeviceFeatures2 core =
@@ -53,6 +58,7 @@ struct PhysicalDevice {
     std::uint64_t storage_alignment = 1, storage_range = 0;               // of buffers in descriptor sets
     std::uint32_t min_subgroup = 0, max_subgroup = 0, max_subgroups = 0;  // of a workgroup
     bool full_subgroups = false, required_subgroup = false;               // can be asked for
+    std::uint64_t import_alignment = 0;  // of host memory that is used without a copy; 0: it cannot be
     bool knows_fma = false;  // target.fused_fma is known; else it is measured when the device is opened
 };
 

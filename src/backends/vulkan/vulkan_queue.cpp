@@ -26,6 +26,17 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
     return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
 }
 
+ir::Dim3 groups_of(ir::Dim3 global, ir::Dim3 local) {
+    ir::Dim3 groups{};
+    for (std::size_t d = 0; d < 3; ++d)
+        groups[d] = static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
+    return groups;
+}
+
+bool exceeds(ir::Dim3 groups, ir::Dim3 limit) {
+    return groups[0] > limit[0] || groups[1] > limit[1] || groups[2] > limit[2];
+}
+
 template <class T>
 void put(std::byte* to, const T& value) {
     std::memcpy(to, &value, sizeof value);
@@ -94,9 +105,10 @@ std::uint64_t piece_bytes(const codegen::spirv::Module& module) {
 }  // namespace
 
 VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
-                         const QueueOptions& options)
+                         std::shared_ptr<backend::RectPrograms> rects, const QueueOptions& options)
     : device_(std::move(device)),
       host_(std::move(host)),
+      rects_(std::move(rects)),
       options_(options),
       queue_(device_->next_queue()),
       reports_([heap = host_](std::uint64_t bytes) {
@@ -216,12 +228,8 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     invocations[0] /= factor;
     // Such a kernel does not see its workgroups.
     const ir::Dim3 local = coarse ? ir::Dim3{coarse_local, 1, 1} : launch.local;
-    ir::Dim3 groups{};
-    bool based = false;
-    for (std::size_t d = 0; d < 3; ++d) {
-        groups[d] = static_cast<std::uint32_t>((std::uint64_t{invocations[d]} + local[d] - 1) / local[d]);
-        based = based || groups[d] > physical.max_groups[d];
-    }
+    const ir::Dim3 groups = groups_of(invocations, local);
+    const bool based = exceeds(groups, physical.max_groups);
     const Kernel& kernel = program.kernel({local, rest == 0 && is_whole(invocations, local), based, coarse});
     const Kernel* tail = rest == 0 ? nullptr : &program.kernel({{factor, 1, 1}, false, true, false});
     const codegen::spirv::Module& module = kernel.module;
@@ -302,6 +310,19 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     lock.unlock();
     if (prints) host_commands_.wake();
     return point;
+}
+
+void VulkanQueue::record_launch(VkCommandBuffer buffer, const backend::Launch& launch) {
+    const auto& program = static_cast<const VulkanProgram&>(*launch.program);
+    const ir::Dim3 groups = groups_of(launch.global, launch.local);
+    // One variant for whole grids and others: what it saves is less than what compiling another costs.
+    const Kernel& kernel =
+        program.kernel({launch.local, false, exceeds(groups, device_->physical().max_groups), false});
+    if (kernel.module.indirect || kernel.module.reports)
+        fail_internal("a kernel of the library's own does not fit", program.function().name);
+    alignas(16) std::byte push[push_bytes];
+    pack(kernel, launch, 0, {}, push);
+    record(buffer, kernel, groups, std::span(push, kernel.module.argument_bytes));
 }
 
 void VulkanQueue::dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,

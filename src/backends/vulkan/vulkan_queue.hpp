@@ -7,6 +7,7 @@
 
 #include "backends/api/host_commands.hpp"
 #include "backends/api/queue.hpp"
+#include "backends/api/rect_kernel.hpp"
 #include "backends/api/ring.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
 #include "backends/vulkan/vulkan_program.hpp"
@@ -15,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 
 namespace volley::backends::vulkan {
 
@@ -25,9 +27,9 @@ struct QueueOptions {
 
 class VulkanQueue final : public backend::Queue {
 public:
-    /// `host` is the heap for staging, arguments and reports.
+    /// `host` is the heap for staging, arguments and reports, `rects` the kernels that move rows.
     VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
-                const QueueOptions& options);
+                std::shared_ptr<backend::RectPrograms> rects, const QueueOptions& options);
     /// Waits for its work. Errors that nobody waited for are lost.
     ~VulkanQueue() override;
     VulkanQueue(const VulkanQueue&) = delete;
@@ -41,6 +43,18 @@ public:
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                         std::span<const std::byte> pattern) override;
+    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
+                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
+                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
+                             const backend::Memory& from, const backend::RectPlace& from_at,
+                             const backend::Rect& rect) override;
+    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
+                             std::span<const std::byte> pattern) override;
+    /// Of the commands that are recorded for a copy; writes and reads record them for each chunk.
+    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& to, const backend::RectPlace& from,
+                                           const backend::Rect& rect) const noexcept override;
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
@@ -57,8 +71,8 @@ private:
     };
     /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
     struct Staging {
-        VkBuffer buffer = VK_NULL_HANDLE;
-        std::uint64_t offset = 0;
+        VulkanMemory* memory = nullptr;
+        std::uint64_t offset = 0;  // in the memory
         std::byte* mapped = nullptr;
         std::unique_ptr<VulkanMemory> own;
     };
@@ -76,6 +90,15 @@ private:
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     backend::Point write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offset,
                                 std::span<const std::byte> data);
+    /// Begins a command, has f(VkCommandBuffer) record, and submits it.
+    template <class F>
+    backend::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,
+                                   backend::Epilogue* epilogue = nullptr);
+    /// The device's part of moving rows: regions of a copy, or a kernel.
+    void record_rect(VkCommandBuffer buffer, VulkanMemory& to, const VulkanMemory& from,
+                     const backend::RectMove& move);
+    /// A launch that reports nothing and whose arguments are push constants.
+    void record_launch(VkCommandBuffer buffer, const backend::Launch& launch);
     /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
     [[nodiscard]] std::uint64_t find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes);
     void dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
@@ -85,6 +108,7 @@ private:
 
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<Heap> host_;
+    std::shared_ptr<backend::RectPrograms> rects_;
     QueueOptions options_;
     SharedQueue& queue_;
     backend::ReportPool reports_;
@@ -96,5 +120,19 @@ private:
     std::mutex mutex_;
     backend::HostCommands host_commands_;
 };
+
+template <class F>
+backend::Point VulkanQueue::submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging,
+                                            backend::Epilogue* epilogue) {
+    Command& command = begin();
+    try {
+        f(command.buffer);
+    } catch (...) {
+        commands_.abandon(command);
+        throw;
+    }
+    command.staging = std::move(staging);
+    return submit(command, epilogue);
+}
 
 }  // namespace volley::backends::vulkan

@@ -1,9 +1,11 @@
 // The queue's transfers. Where the host can address the memory and the queue is idle, it moves the bytes
 // itself; else they go through the staging ring in chunks, so that the device copies one while the host fills
 // or empties another.
-#include "backends/vulkan/vulkan_queue.hpp"
+#include "backends/vulkan/vulkan_transfer.hpp"
 
 #include "backends/api/pattern.hpp"
+#include "backends/api/stream_copy.hpp"
+#include "backends/vulkan/vulkan_queue.hpp"
 #include "core/fail.hpp"
 
 #include <algorithm>
@@ -15,41 +17,17 @@ namespace volley::backends::vulkan {
 
 using backend::Point;
 
-namespace {
-
-constexpr std::uint64_t small_bytes = 256 * 1024;  // that the calling thread moves itself
-
-VulkanMemory& of(backend::Memory& memory) { return static_cast<VulkanMemory&>(memory); }
-const VulkanMemory& of(const backend::Memory& memory) { return static_cast<const VulkanMemory&>(memory); }
-
-/// The pattern as one word, where it is no more than that.
-std::optional<std::uint32_t> as_word(std::span<const std::byte> pattern) {
-    std::uint32_t word = 0;
-    if (pattern.size() > sizeof word && pattern.size() % sizeof word != 0) return std::nullopt;
-    if (pattern.size() < sizeof word && sizeof word % pattern.size() != 0) return std::nullopt;
-    backend::repeat(reinterpret_cast<std::byte*>(&word), sizeof word, pattern);
-    for (std::size_t at = 0; at < pattern.size(); at += sizeof word) {
-        const std::size_t bytes = std::min(sizeof word, pattern.size() - at);
-        if (std::memcmp(pattern.data() + at, &word, bytes) != 0) return std::nullopt;
-    }
-    return word;
-}
-
-}  // namespace
-
 VulkanQueue::Staging VulkanQueue::stage(Lock& lock, std::uint64_t bytes) {
     if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
     Staging staging;
     if (const std::uint64_t at = find_in(staging_->places, lock, bytes); at != nowhere) {
-        const VulkanMemory& memory = staging_->memory;
-        staging.buffer = memory.buffer();
-        staging.offset = memory.offset() + at;
-        staging.mapped = memory.mapped() + at;
+        staging.memory = &staging_->memory;
+        staging.offset = at;
+        staging.mapped = staging.memory->mapped() + at;
         return staging;
     }
     staging.own = std::make_unique<VulkanMemory>(host_, bytes);
-    staging.buffer = staging.own->buffer();
-    staging.offset = staging.own->offset();
+    staging.memory = staging.own.get();
     staging.mapped = staging.own->mapped();
     return staging;
 }
@@ -62,12 +40,14 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offs
         make_room(lock);
         Staging staging = stage(lock, bytes);
         std::memcpy(staging.mapped, data.data(), bytes);
-        Command& command = begin();
-        const VkBufferCopy region{staging.offset, to.offset() + offset, bytes};
-        device_->vk.vkCmdCopyBuffer(command.buffer, staging.buffer, to.buffer(), 1, &region);
         const bool in_ring = staging.own == nullptr;
-        command.staging = std::move(staging.own);
-        point = submit(command);
+        const VulkanMemory& from = *staging.memory;
+        const VkBufferCopy region{from.offset() + staging.offset, to.offset() + offset, bytes};
+        point = submit_recorded(
+            [&](VkCommandBuffer buffer) {
+                device_->vk.vkCmdCopyBuffer(buffer, from.buffer(), to.buffer(), 1, &region);
+            },
+            std::move(staging.own));
         if (in_ring) staging_->places.commit(point);
         offset += bytes;
         data = data.subspan(bytes);
@@ -81,7 +61,7 @@ Point VulkanQueue::write(backend::Memory& to, std::uint64_t offset, std::span<co
     if (data.empty()) return last();
     VulkanMemory& memory = of(to);
     if (memory.mapped() != nullptr && idle()) {
-        std::memcpy(memory.mapped() + offset, data.data(), data.size());
+        backend::copy_bytes(memory.mapped() + offset, data.data(), data.size());
         return last();
     }
     return write_staged(lock, memory, offset, data);
@@ -93,7 +73,7 @@ Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::
     if (data.empty()) return last();
     const VulkanMemory& memory = of(from);
     if (memory.host() != nullptr && idle()) {
-        std::memcpy(data.data(), memory.host() + offset, data.size());
+        backend::copy_bytes(data.data(), memory.host() + offset, data.size());
         return last();
     }
     Point point = last();
@@ -101,16 +81,19 @@ Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::
         const std::uint64_t bytes = std::min<std::uint64_t>(data.size(), options_.chunk_bytes);
         make_room(lock);
         Staging staging = stage(lock, bytes);
-        Command& command = begin();
-        const VkBufferCopy region{memory.offset() + offset, staging.offset, bytes};
-        device_->vk.vkCmdCopyBuffer(command.buffer, memory.buffer(), staging.buffer, 1, &region);
         const bool in_ring = staging.own == nullptr;
+        const VulkanMemory& home = *staging.memory;
+        const VkBufferCopy region{memory.offset() + offset, home.offset() + staging.offset, bytes};
         backend::Epilogue epilogue;
         epilogue.from = staging.mapped;
         epilogue.to = data.data();
         epilogue.rect.row = bytes;
         epilogue.staging = std::move(staging.own);
-        point = submit(command, &epilogue);
+        point = submit_recorded(
+            [&](VkCommandBuffer buffer) {
+                device_->vk.vkCmdCopyBuffer(buffer, memory.buffer(), home.buffer(), 1, &region);
+            },
+            nullptr, &epilogue);
         if (in_ring) staging_->places.commit(point);
         offset += bytes;
         data = data.subspan(bytes);
@@ -147,7 +130,7 @@ Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t
     }
     VolkDeviceTable& vk = device_->vk;
     const std::uint64_t begin_at = memory.offset() + offset;
-    const std::optional<std::uint32_t> word = as_word(pattern);
+    const std::optional<std::uint32_t> word = backend::as_word(pattern);
     if (word && begin_at % 4 == 0 && bytes % 4 == 0) {
         make_room(lock);
         Command& command = begin();

@@ -1,0 +1,162 @@
+// Each import is a VkBuffer that is nobody's part; only that of host memory is ours to destroy.
+#include "backends/vulkan/vulkan_import.hpp"
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+namespace volley::backends::vulkan {
+namespace {
+
+constexpr VkExternalMemoryHandleTypeFlagBits handle_type =
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+constexpr std::uint64_t native_alignment = 16;  // the largest that a kernel's access asks for
+
+/// Owns what was made around the caller's bytes.
+struct HostImport {
+    explicit HostImport(std::shared_ptr<LogicalDevice> on) : device(std::move(on)) {}
+    ~HostImport() {
+        device->vk.vkDestroyBuffer(device->handle(), buffer, nullptr);
+        device->vk.vkFreeMemory(device->handle(), memory, nullptr);
+    }
+    HostImport(const HostImport&) = delete;
+    HostImport& operator=(const HostImport&) = delete;
+
+    std::shared_ptr<LogicalDevice> device;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+};
+
+/// The best of the types that the driver offers; -1 for none.
+int pick_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t offered) {
+    constexpr VkMemoryPropertyFlags coherent =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    for (const VkMemoryPropertyFlags wanted :
+         {coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, coherent, VkMemoryPropertyFlags{0}}) {
+        for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+            if ((offered >> i & 1u) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted)
+                return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+[[noreturn]] void refuse_host(const LogicalDevice& device, std::string_view why) {
+    fail(ErrorCode::Unsupported, cat("the caller's memory cannot be used without a copy: ", why),
+         device.name(), "write() it into a buffer");
+}
+
+[[noreturn]] void refuse_native(const LogicalDevice& device, std::string_view why, std::string_view advice) {
+    fail(ErrorCode::InvalidArgument, cat("a VkBuffer cannot be used as memory: ", why), device.name(),
+         advice);
+}
+
+}  // namespace
+
+std::unique_ptr<VulkanMemory> import_host(std::shared_ptr<LogicalDevice> device, std::span<std::byte> bytes) {
+    device->check_lost();
+    const PhysicalDevice& physical = device->physical();
+    const std::uint64_t alignment = physical.import_alignment;
+    if (alignment == 0) refuse_host(*device, "its driver lacks VK_EXT_external_memory_host");
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+    if (bytes.empty() || address % alignment != 0 || bytes.size() % alignment != 0) {
+        fail(ErrorCode::InvalidArgument,
+             cat("the caller's memory cannot be used without a copy: ", bytes.size(), " bytes at an address ",
+                 address % alignment, " bytes past a multiple of ", alignment),
+             device->name(),
+             cat("address and size have to be multiples of ", alignment, ", and the size not 0"));
+    }
+    if (bytes.size() > physical.max_allocation)
+        refuse_host(*device, cat("one buffer has at most ", physical.max_allocation, " bytes"));
+
+    VolkDeviceTable& vk = device->vk;
+    auto pointer =
+        structure<VkMemoryHostPointerPropertiesEXT>(VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT);
+    device->check(
+        vk.vkGetMemoryHostPointerPropertiesEXT(device->handle(), handle_type, bytes.data(), &pointer),
+        "vkGetMemoryHostPointerPropertiesEXT");
+
+    auto made = std::make_shared<HostImport>(device);
+    auto external =
+        structure<VkExternalMemoryBufferCreateInfo>(VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    external.handleTypes = handle_type;
+    VkBufferCreateInfo info = buffer_info(bytes.size());
+    info.pNext = &external;
+    device->check(vk.vkCreateBuffer(device->handle(), &info, nullptr, &made->buffer), "vkCreateBuffer");
+    VkMemoryRequirements needs{};
+    vk.vkGetBufferMemoryRequirements(device->handle(), made->buffer, &needs);
+    const int type = pick_type(physical.memory, pointer.memoryTypeBits & needs.memoryTypeBits);
+    if (type < 0) refuse_host(*device, "the driver has no type of memory for it");
+    if (needs.size > bytes.size())
+        refuse_host(*device, cat("the driver needs ", needs.size, " bytes for ", bytes.size()));
+
+    auto import =
+        structure<VkImportMemoryHostPointerInfoEXT>(VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    import.handleType = handle_type;
+    import.pHostPointer = bytes.data();
+    auto flags = structure<VkMemoryAllocateFlagsInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+    flags.pNext = &import;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    auto allocate = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+    allocate.pNext = &flags;
+    allocate.allocationSize = bytes.size();
+    allocate.memoryTypeIndex = static_cast<std::uint32_t>(type);
+    device->check(vk.vkAllocateMemory(device->handle(), &allocate, nullptr, &made->memory),
+                  "vkAllocateMemory");
+    device->check(vk.vkBindBufferMemory(device->handle(), made->buffer, made->memory, 0),
+                  "vkBindBufferMemory");
+
+    const VkMemoryPropertyFlags has = physical.memory.memoryTypes[type].propertyFlags;
+    Place place;
+    place.buffer = made->buffer;
+    place.memory = made->memory;
+    place.address = address_of(*device, made->buffer);
+    if ((has & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0) {
+        place.mapped = bytes.data();
+        place.cached = (has & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    }
+    return std::make_unique<VulkanMemory>(std::move(made), place, bytes.size());
+}
+
+std::unique_ptr<VulkanMemory> import_native(std::shared_ptr<LogicalDevice> device,
+                                            const NativeBuffer& buffer) {
+    device->check_lost();
+    const auto* given = std::get_if<VulkanBuffer>(&buffer);
+    if (given == nullptr)
+        fail(ErrorCode::Unsupported, "an object of another driver cannot be used as memory", device->name(),
+             "import a VkBuffer of the device's own VkDevice");
+    if (given->buffer == 0) refuse_native(*device, "it is null", "make the buffer first");
+    if (given->bytes == 0) refuse_native(*device, "0 bytes of it were asked for", "import at least one");
+    if (given->offset % native_alignment != 0)
+        refuse_native(*device, cat("its offset is ", given->offset),
+                      cat("use a multiple of ", native_alignment));
+    Place place;
+    place.buffer = from_native<VkBuffer>(given->buffer);
+    place.memory = from_native<VkDeviceMemory>(given->memory);
+    place.offset = given->offset;
+    // The buffer's own size cannot be asked for; what it needs is no less.
+    VkMemoryRequirements needs{};
+    device->vk.vkGetBufferMemoryRequirements(device->handle(), place.buffer, &needs);
+    if (given->offset > needs.size || given->bytes > needs.size - given->offset)
+        refuse_native(*device,
+                      cat(given->bytes, " bytes at ", given->offset, " were asked for, and it has at most ",
+                          needs.size),
+                      "import a part of it");
+    const std::uint64_t start = address_of(*device, place.buffer);
+    if (start == 0)
+        refuse_native(*device, "it has no device address",
+                      "make it with VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and bind memory allocated with "
+                      "VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
+    place.address = start + given->offset;
+    if (place.address % native_alignment != 0)
+        refuse_native(*device, cat("its device address is no multiple of ", native_alignment),
+                      "bind it at a more aligned offset");
+    // The owner is the device: it outlives the buffer's use, as for our own.
+    const std::uint64_t bytes = given->bytes;
+    return std::make_unique<VulkanMemory>(std::move(device), place, bytes);
+}
+
+}  // namespace volley::backends::vulkan
