@@ -58,7 +58,15 @@ void check_product(const KernelCore& kernel, ir::Dim3 global) {
 std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn,
                                 const detail::BoundArgument* arguments) {
     for (std::size_t i = 0; i < fn.params.size(); ++i) {
-        if (arguments[i].buffer != nullptr) return arguments[i].buffer->window_elements();
+        const AnyBuffer* buffer = arguments[i].buffer;
+        if (buffer == nullptr) continue;
+        if (!buffer->owns_window()) {
+            fail(ErrorCode::InvalidLaunch,
+                 "the number of invocations is not known: the first buffer's elements do not lie side by side",
+                 cat(buffer->name(), ", ", subject(kernel)),
+                 "say how to cover it with .over(); its strides() tell where its elements are");
+        }
+        return buffer->window_elements();
     }
     fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer",
          subject(kernel), "say how many with .over(n)");

@@ -124,6 +124,19 @@ VOLLEY_BACKEND_TEST(View, SelectsASubArray) {
     error_of(ErrorCode::IndexError, [&] { static_cast<void>(base.sub({4})); });
 }
 
+VOLLEY_BACKEND_TEST(View, WithGapsBindsToAKernelThatKnowsItsStrides) {
+    const auto negate = kernel("negate", [](Buff<int> data, Const<unsigned> stride) {
+        auto i = global_id().y * stride + global_id().x;
+        data[i] = -data[i];
+    });
+    const Buffer<int> base = as_buffer(numbers(24), {4, 6});
+    const Buffer<int> part = base.sub({slice(1, 3), slice(2, 5)});
+    expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { negate(part, 6u); }), ".over()");
+    negate.over({3, 2})(part, 6u);
+    EXPECT_EQ(base.read_region(0, {1}), (std::vector<int>{6, 7, -8, -9, -10, 11}));
+    EXPECT_EQ(base.read_region(1, {2}), (std::vector<int>{12, 13, -14, -15, -16, 17}));
+}
+
 VOLLEY_BACKEND_TEST(View, AfterDestroyIsAnErrorThatNamesTheBuffer) {
     Buffer<int> base = Buffer<int>(16, {.name = "gone"});
     base.fill(1);
