@@ -145,6 +145,18 @@ Selection random_selection(Random& random, const Shape& shape) {
     return Selection(std::span<const Selector>(entries));
 }
 
+Selection random_cut(Random& random, const Shape& shape, const std::vector<std::int64_t>& steps) {
+    std::vector<Selector> entries;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+        const std::int64_t begin = random.between(0, shape[axis] - 1);
+        const std::int64_t end = random.between(begin + 1, shape[axis]);
+        const std::int64_t step =
+            random.chance(85) ? steps[static_cast<std::size_t>(axis)] : random.between(1, 4);
+        entries.push_back(random.chance(10) ? Selector(begin) : Selector(slice(begin, end, step)));
+    }
+    return Selection(std::span<const Selector>(entries));
+}
+
 Region random_region(Random& random, const Shape& part) {
     std::vector<std::int64_t> extents;
     std::vector<Selector> entries;

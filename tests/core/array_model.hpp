@@ -39,6 +39,11 @@ struct Selected {
 /// Of any kind, legal or not.
 [[nodiscard]] Selection random_selection(Random& random, const Shape& shape);
 
+/// Slices of all axes, of which none is empty; a few are integers. Steps are `steps` in most places, so that
+/// the cuts of one array often lie in each other's gaps.
+[[nodiscard]] Selection random_cut(Random& random, const Shape& shape,
+                                   const std::vector<std::int64_t>& steps);
+
 /// An array and a selection of it that has the given shape.
 struct Region {
     Shape shape;

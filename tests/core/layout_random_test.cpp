@@ -1,11 +1,14 @@
 // Thousands of random arrays and selections against a model that enumerates every element.
 #include "core/array_model.hpp"
 #include "core/layout.hpp"
+#include "core/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -112,7 +115,7 @@ TEST(LayoutRandom, SelectingAgreesWithTheModel) {
                                                                      static_cast<std::int64_t>(list.size()));
         }
     });
-    if (testing::seed_or(0) != testing::seed_or(1)) {  // all of them: both kinds have to be among them
+    if (testing::seed_or(0) != testing::seed_or(1)) {  // no seed is set: both kinds have to be among them
         EXPECT_GT(refused, cases / 20);
         EXPECT_LT(refused, cases / 2);
     }
@@ -143,52 +146,74 @@ TEST(LayoutRandom, CollapsingMovesTheSameBytes) {
     });
 }
 
-TEST(LayoutRandom, OverlapIsWhatTheSetsOfBytesSay) {
+// In order: strides descend.
+std::vector<std::int64_t> bytes(const Layout& layout, std::int64_t element) {
+    std::vector<std::int64_t> list;
+    for (const std::int64_t place : places(layout)) {
+        for (std::int64_t byte = 0; byte < element; ++byte) list.push_back(place + byte);
+    }
+    return list;
+}
+
+// How many pairs did, and did not; a test of one kind alone would say little.
+struct Tally {
     int overlapping = 0;
     int apart = 0;
-    testing::for_each_seed(cases * 2, [&](Random& random) {
-        const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 12});
-        const auto random_part = [&](const Shape& shape, const Shape& padded, std::int64_t offset) {
-            Layout layout = row_major(shape, padded, element);
-            layout.offset = offset;
-            for (;;) {
-                const Selection selection = random_selection(random, shape);
-                if (!testing::select(testing::model_of(shape, padded), selection).refusal)
-                    return select(layout, selection, "x");
-            }
-        };
-        const auto bytes = [&](const Layout& layout) {
-            std::vector<std::int64_t> list;
-            for (const std::int64_t place : places(layout)) {
-                for (std::int64_t byte = 0; byte < element; ++byte) list.push_back(place + byte);
-            }
-            return list;  // in order: strides descend
-        };
-        const Shape shape = random_shape(random, 4);
-        const Shape padded = random_padding(random, shape);
-        const Layout a = random_part(shape, padded, 0);
-        // Mostly two parts of one array; else two views of one storage, of other shapes and anywhere.
-        const Shape other = random.chance(60) ? shape : random_shape(random, 4);
-        const bool same = other == shape;
-        const Layout b = random_part(other, same ? padded : random_padding(random, other),
-                                     same ? 0 : random.between(0, random.chance(50) ? 4 : 60));
-        SCOPED_TRACE("a at " + std::to_string(a.offset) + ": " + a.shape.to_string() + " by " +
-                     a.strides.to_string() + "; b at " + std::to_string(b.offset) + ": " +
-                     b.shape.to_string() + " by " + b.strides.to_string() + "; element " +
-                     std::to_string(element));
-        const std::vector<std::int64_t> a_bytes = bytes(a);
-        const std::vector<std::int64_t> b_bytes = bytes(b);
-        std::vector<std::int64_t> both;
-        std::set_intersection(a_bytes.begin(), a_bytes.end(), b_bytes.begin(), b_bytes.end(),
-                              std::back_inserter(both));
-        EXPECT_EQ(overlap(a, b, element), !both.empty());
-        EXPECT_EQ(overlap(b, a, element), !both.empty());
-        (both.empty() ? apart : overlapping) += 1;
-    });
-    if (testing::seed_or(0) != testing::seed_or(1)) {
-        EXPECT_GT(overlapping, cases / 5);
-        EXPECT_GT(apart, cases / 5);
+
+    void expect_both(int least) const {
+        if (testing::seed_or(0) == testing::seed_or(1)) return;
+        EXPECT_GT(overlapping, least);
+        EXPECT_GT(apart, least);
     }
+};
+
+void expect_overlap(const Layout& a, const Layout& b, std::int64_t element, Tally& tally) {
+    const std::vector<std::int64_t> a_bytes = bytes(a, element);
+    const std::vector<std::int64_t> b_bytes = bytes(b, element);
+    std::vector<std::int64_t> both;
+    std::set_intersection(a_bytes.begin(), a_bytes.end(), b_bytes.begin(), b_bytes.end(),
+                          std::back_inserter(both));
+    const auto text = [](const Layout& layout) {
+        return cat("at ", layout.offset, ", ", layout.shape.to_string(), " by ", layout.strides.to_string());
+    };
+    SCOPED_TRACE(cat("a ", text(a), "; b ", text(b), "; element ", element));
+    EXPECT_EQ(overlap(a, b, element), !both.empty());
+    EXPECT_EQ(overlap(b, a, element), !both.empty());
+    (both.empty() ? tally.apart : tally.overlapping) += 1;
+}
+
+TEST(LayoutRandom, OverlapOfPartsOfOneArrayIsWhatTheSetsOfBytesSay) {
+    Tally tally;
+    testing::for_each_seed(cases * 2, [&](Random& random) {
+        std::vector<std::int64_t> extents;
+        std::vector<std::int64_t> steps;
+        for (std::int64_t rank = random.between(1, 4); rank > 0; --rank) {
+            extents.push_back(random.between(1, 6));
+            steps.push_back(random.chance(60) ? 1 : random.between(2, 3));
+        }
+        const Shape shape{std::span<const std::int64_t>(extents)};
+        const std::int64_t element = random.pick<std::int64_t>({1, 4});
+        const Layout whole = row_major(shape, random_padding(random, shape), element);
+        expect_overlap(select(whole, random_cut(random, shape, steps), "a"),
+                       select(whole, random_cut(random, shape, steps), "b"), element, tally);
+    });
+    tally.expect_both(cases / 2);
+}
+
+TEST(LayoutRandom, OverlapOfViewsOfOneStorageIsWhatTheSetsOfBytesSay) {
+    Tally tally;
+    testing::for_each_seed(cases, [&](Random& random) {
+        const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 12});
+        const auto random_part = [&](std::int64_t offset) {
+            const Region region = random_region(random, random_shape(random, 4));
+            Layout layout = row_major(region.shape, region.padded, element);
+            layout.offset = offset;
+            return select(layout, region.selection, "x");
+        };
+        const Layout a = random_part(0);
+        expect_overlap(a, random_part(random.between(0, random.chance(50) ? 4 : 60)), element, tally);
+    });
+    tally.expect_both(cases / 5);
 }
 
 }  // namespace

@@ -203,6 +203,15 @@ TEST(Overlap, ColumnsThatInterleaveDoNotOverlap) {
     EXPECT_FALSE(parts_overlap({4, 10}, {2, slice(0, 4)}, {all, 4}));
 }
 
+TEST(Overlap, OneCornerInCommonIsEnough) {
+    EXPECT_TRUE(parts_overlap({4, 10}, {slice(2, 4), slice(0, 6)}, {slice(0, 3), slice(5, 10)}));
+    EXPECT_FALSE(parts_overlap({4, 10}, {slice(2, 4), slice(0, 6)}, {slice(0, 2), slice(5, 10)}));
+    EXPECT_TRUE(parts_overlap({4, 4, 4}, {slice(0, 2), slice(0, 2), slice(0, 2)},
+                              {slice(1, 3), slice(1, 3), slice(1, 3)}));
+    EXPECT_FALSE(parts_overlap({4, 4, 4}, {slice(0, 2), slice(0, 2), slice(0, 2)},
+                               {slice(1, 3), slice(1, 3), slice(2, 4)}));
+}
+
 TEST(Overlap, StepsMayDiffer) {
     EXPECT_TRUE(parts_overlap({10}, {slice(0, 10, 2)}, {slice(0, 10, 3)}));
     EXPECT_TRUE(parts_overlap({10}, {slice(0, 10, 2)}, {slice(1, 10, 3)}));   // 4
@@ -221,6 +230,16 @@ TEST(Overlap, ViewsOfOneStorageMayHaveOtherShapes) {
     const Layout thirds = part_of(dense({6, 3}, 2), {all, 0});  // 0, 3, 6, ...
     EXPECT_TRUE(overlap(pairs, thirds, 2));
     EXPECT_FALSE(overlap(pairs, part_of(thirds, {slice(none, none, 2)}), 2));
+}
+
+TEST(Overlap, NothingIsFoundBehindTheLastRow) {
+    const Shape shape{2, 2};
+    const List steps{20, 12};
+    const Layout a{0, shape, Strides(steps)};   // 0, 12, 20, 32: a third row would have 40
+    const Layout b{28, shape, Strides(steps)};  // 28, 40, 48, 60
+    EXPECT_FALSE(overlap(a, b, 1));
+    EXPECT_FALSE(overlap(b, a, 1));
+    EXPECT_TRUE(overlap(a, {20, shape, Strides(steps)}, 1));
 }
 
 TEST(Overlap, NothingOverlapsWhatIsEmpty) {

@@ -2,9 +2,18 @@
 // say.
 #include "lang/evaluate.hpp"
 
+#include <volley/slice.hpp>
+
 #include <complex>
 #include <numbers>
 #include <random>
+
+namespace elsewhere {
+
+// A program that names what it uses, without a using directive.
+volley::Value<bool> whether_all(const volley::Value<volley::bvec3>& v) { return all(v); }
+
+}  // namespace elsewhere
 
 namespace volley::test {
 namespace {
@@ -280,6 +289,16 @@ TEST(Functions, SubgroupsAndFences) {
     EXPECT_EQ(count_of(text, "fence"), 5u);
     EXPECT_THAT(text, HasSubstr("subgroup_add %3 : complex<f32>"));
     EXPECT_THAT(text, HasSubstr("subgroup_ballot"));
+}
+
+TEST(Functions, AllIsAWordOfSelectionsToo) {
+    const dvec3 a(1, 2, 3);
+    expect_near(evaluate([&] { return elsewhere::whether_all(Value<dvec3>(a) > 0); }), {1});
+    expect_near(evaluate([&] { return volley::all(Value<dvec3>(a) > 1); }), {0});
+    const Selection part = {slice(1, 3), all, volley::all};
+    EXPECT_EQ(part.to_string(), "{slice(1, 3), all, all}");
+    auto all = 3;  // and anyone's variable
+    EXPECT_EQ(Selection{all}.to_string(), "{3}");
 }
 
 }  // namespace
