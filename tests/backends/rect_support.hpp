@@ -53,9 +53,10 @@ inline void copy_on_host(std::byte* to, const RectPlace& to_at, const std::byte*
 }
 
 inline void fill_on_host(std::byte* to, const RectPlace& at, const Rect& rect, const Bytes& pattern) {
+    Bytes line(rect.row);
+    for (std::uint64_t i = 0; i < rect.row; ++i) line[i] = pattern[i % pattern.size()];
     for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
-        std::byte* first = to + row_start(at, row, plane);
-        for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = pattern[i % pattern.size()];
+        std::memcpy(to + row_start(at, row, plane), line.data(), rect.row);
     });
 }
 

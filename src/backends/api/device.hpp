@@ -51,6 +51,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
     /// A good workgroup size for a kernel that declares none.
     [[nodiscard]] virtual ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const = 0;
+
+protected:
+    /// Throws ArgumentError where there are no bytes, or the first is no multiple of import_alignment().
+    void check_import(std::span<const std::byte> bytes) const;
 };
 
 /// A backend: finds its devices. Constructing one opens its driver; a machine without it has no devices.

@@ -13,13 +13,20 @@ namespace volley::backend {
 
 /// The pattern over and over; the last time it may be cut off.
 inline void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte> pattern) {
-    std::uint64_t done = std::min<std::uint64_t>(pattern.size(), bytes);
-    std::memcpy(to, pattern.data(), done);
-    while (done < bytes) {
-        const std::uint64_t more = std::min(done, bytes - done);
-        std::memcpy(to + done, to, more);
-        done += more;
+    if (pattern.size() == 1) {
+        std::memset(to, std::to_integer<int>(pattern[0]), bytes);
+        return;
     }
+    // A block of whole patterns that stays in the first cache, then that block over and over.
+    std::uint64_t block = std::min<std::uint64_t>(pattern.size(), bytes);
+    std::memcpy(to, pattern.data(), block);
+    while (block < 4096 && block < bytes) {
+        const std::uint64_t more = std::min(block, bytes - block);
+        std::memcpy(to + block, to, more);
+        block += more;
+    }
+    for (std::uint64_t done = block; done < bytes; done += block)
+        std::memcpy(to + done, to, std::min(block, bytes - done));
 }
 
 /// The pattern as one word, where it is no more than that.

@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace volley::backend {
 
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
@@ -19,16 +15,7 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexce
     bytes -= head;
     for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
         _mm_prefetch(reinterpret_cast<const char*>(from) + 1024, _MM_HINT_NTA);
-        const auto* source = reinterpret_cast<const __m128i*>(from);
-        auto* target = reinterpret_cast<__m128i*>(to);
-        const __m128i a = _mm_loadu_si128(source);
-        const __m128i b = _mm_loadu_si128(source + 1);
-        const __m128i c = _mm_loadu_si128(source + 2);
-        const __m128i d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(target, a);
-        _mm_stream_si128(target + 1, b);
-        _mm_stream_si128(target + 2, c);
-        _mm_stream_si128(target + 3, d);
+        stream_line(to, from);
     }
     _mm_sfence();
 #endif

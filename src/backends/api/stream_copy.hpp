@@ -1,8 +1,14 @@
 // Copies by the host: small ones through the caches, large ones past them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace volley::backend {
 
@@ -15,5 +21,44 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexce
 
 /// Whichever of memcpy and stream_copy suits the size.
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+
+#if defined(__SSE2__)
+/// 64 bytes to a multiple of 64, past the caches.
+inline void stream_line(std::byte* to, const std::byte* from) noexcept {
+    const auto* source = reinterpret_cast<const __m128i*>(from);
+    auto* target = reinterpret_cast<__m128i*>(to);
+    const __m128i a = _mm_loadu_si128(source);
+    const __m128i b = _mm_loadu_si128(source + 1);
+    const __m128i c = _mm_loadu_si128(source + 2);
+    const __m128i d = _mm_loadu_si128(source + 3);
+    _mm_stream_si128(target, a);
+    _mm_stream_si128(target + 1, b);
+    _mm_stream_si128(target + 2, c);
+    _mm_stream_si128(target + 3, d);
+}
+#endif
+
+/// One of many short ones, which are ordered by a stream_fence() after the last. Whole lines go past the
+/// caches; what is over at both ends must not touch these lines again, which would cost more than it all.
+inline void stream_part(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+#if defined(__SSE2__)
+    const std::size_t over = reinterpret_cast<std::uintptr_t>(to) % 64;
+    if (over != 0) {
+        const std::size_t head = std::min(bytes, 64 - over);
+        std::memcpy(to, from, head);
+        to += head;
+        from += head;
+        bytes -= head;
+    }
+    for (; bytes >= 64; bytes -= 64, to += 64, from += 64) stream_line(to, from);
+#endif
+    if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+inline void stream_fence() noexcept {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
 
 }  // namespace volley::backend

@@ -1,13 +1,13 @@
 // What running a piece of each kind of command means. Nothing here knows of queues or threads.
 #include "backends/cpu/cpu_command.hpp"
 
-#include "backends/api/stream_copy.hpp"
+#include "backends/api/host_rect.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "backends/cpu/cpu_scratch.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <numeric>
 
 namespace volley::backends::cpu {
 namespace {
@@ -25,6 +25,30 @@ double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
         groups *= work.group_count[d];
     }
     return static_cast<double>(work.end - work.begin) * std::max(all / groups, 1.0);
+}
+
+constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+/// How many pieces there are in each direction.
+backend::Rect parts_of(const Transfer& transfer) {
+    const backend::Rect& rect = transfer.move.rect;
+    const backend::Rect& most = transfer.most;
+    return {ceil_div(rect.row, most.row),
+            {ceil_div(rect.count[0], most.count[0]), ceil_div(rect.count[1], most.count[1])}};
+}
+
+backend::RectPart part_at(const Transfer& transfer, std::uint32_t index) {
+    const backend::Rect& rect = transfer.move.rect;
+    const backend::Rect& most = transfer.most;
+    const backend::Rect parts = parts_of(transfer);
+    backend::RectPart part;
+    part.byte = index % parts.row * most.row;
+    part.row = index / parts.row % parts.count[0] * most.count[0];
+    part.plane = index / parts.row / parts.count[0] * most.count[1];
+    part.rect.row = std::min(most.row, rect.row - part.byte);
+    part.rect.count = {std::min(most.count[0], rect.count[0] - part.row),
+                       std::min(most.count[1], rect.count[1] - part.plane)};
+    return part;
 }
 
 }  // namespace
@@ -74,34 +98,29 @@ void run_kernel(const KernelRun& run, std::uint32_t index) {
 }
 
 void run_copy(const Transfer& transfer, std::uint32_t index) {
-    const std::uint64_t begin = index * transfer.piece;
-    const std::uint64_t bytes = std::min(transfer.piece, transfer.bytes - begin);
-    if (transfer.streaming) {
-        backend::stream_copy(transfer.to + begin, transfer.from + begin, bytes);
-    } else if (bytes != 0) {
-        std::memcpy(transfer.to + begin, transfer.from + begin, bytes);
-    }
+    const backend::RectPart part = part_at(transfer, index);
+    backend::copy_rows(transfer.to, part.in(transfer.move.to), transfer.from, part.in(transfer.move.from),
+                       part.rect, transfer.streaming);
 }
 
 void run_fill(const Transfer& transfer, std::uint32_t index) {
-    const std::uint64_t begin = index * transfer.piece;
-    const std::uint64_t bytes = std::min(transfer.piece, transfer.bytes - begin);
-    std::byte* to = transfer.to + begin;
-    if (transfer.pattern == 1) {
-        std::memset(to, std::to_integer<int>(*transfer.from), bytes);
-        return;
+    const backend::RectPart part = part_at(transfer, index);
+    backend::fill_rows(transfer.to, part.in(transfer.move.to), part.rect, {transfer.from, transfer.pattern},
+                       transfer.streaming);
+}
+
+std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
+    const backend::Rect& rect = transfer.move.rect;
+    std::uint64_t bytes = ceil_div(rect.bytes(), pieces);
+    if (rect.row > bytes) {
+        // Rows are cut at whole pages, so that no two threads write to one line, and at whole patterns.
+        const std::uint64_t pattern = std::max<std::uint64_t>(transfer.pattern, 1);
+        const std::uint64_t unit = std::lcm(std::uint64_t{4096}, pattern);
+        bytes = std::min(ceil_div(bytes, unit) * unit, rect.row);
     }
-    // A block of whole patterns that stays in the first cache, then that block over and over.
-    std::uint64_t block = std::min(transfer.pattern, bytes);
-    std::memcpy(to, transfer.from, block);
-    while (block < 4096 && block < bytes) {
-        const std::uint64_t more = std::min(block, bytes - block);
-        std::memcpy(to + block, to, more);
-        block += more;
-    }
-    for (std::uint64_t done = block; done < bytes; done += block) {
-        std::memcpy(to + done, to, std::min(block, bytes - done));
-    }
+    transfer.most = backend::part_of(rect, bytes);
+    const backend::Rect parts = parts_of(transfer);
+    return static_cast<std::uint32_t>(parts.row * parts.rows());
 }
 
 std::byte* Command::reserve(std::size_t size) {

@@ -7,6 +7,7 @@
 // command was reused meanwhile.
 #pragma once
 
+#include "backends/api/rect_parts.hpp"
 #include "backends/api/timeline.hpp"
 #include "codegen/llvm/kernel_abi.hpp"
 
@@ -45,17 +46,20 @@ struct KernelRun {
 /// Runs piece `index` on this thread. Throws what the print sink throws, after the whole piece has run.
 void run_kernel(const KernelRun& run, std::uint32_t index);
 
-/// Bytes to move or to repeat.
+/// Rows to move or to fill; often just one.
 struct Transfer {
     std::byte* to = nullptr;
     const std::byte* from = nullptr;  // a copy's source, or a fill's pattern
-    std::uint64_t bytes = 0;
-    std::uint64_t piece = 0;    // bytes in a piece; a multiple of the pattern
-    std::uint64_t pattern = 0;  // a fill's period
-    bool streaming = false;     // more than the caches hold: go around them
+    backend::RectMove move;           // a fill's has no `from`
+    backend::Rect most;               // of a piece, in each direction; of a row whole patterns
+    std::uint64_t pattern = 0;        // a fill's period
+    bool streaming = false;           // more than the caches hold: go around them
 };
 void run_copy(const Transfer& transfer, std::uint32_t index);
 void run_fill(const Transfer& transfer, std::uint32_t index);
+
+/// Sets `most` so that there are about so many pieces of like size, and gives their number.
+[[nodiscard]] std::uint32_t cut(Transfer& transfer, std::uint64_t pieces);
 
 struct Command {
     static constexpr std::uint32_t workers_only = 0x8000'0000u;

@@ -17,7 +17,16 @@ CpuDevice::CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_
       budget_(std::move(budget)) {}
 
 std::unique_ptr<backend::Memory> CpuDevice::allocate(std::size_t bytes) {
-    return std::make_unique<CpuMemory>(bytes, budget_);
+    return std::make_unique<CpuMemory>(bytes, backend::host_alignment, budget_);
+}
+
+std::unique_ptr<backend::Memory> CpuDevice::allocate_host(std::size_t bytes) {
+    return std::make_unique<CpuMemory>(bytes, backend::host_page, budget_);
+}
+
+std::unique_ptr<backend::Memory> CpuDevice::import_host(std::span<std::byte> bytes) {
+    check_import(bytes);
+    return std::make_unique<backend::CallerMemory>(bytes);
 }
 
 std::unique_ptr<backend::Program> CpuDevice::compile(ir::Function fn) {

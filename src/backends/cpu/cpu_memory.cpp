@@ -9,7 +9,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-constexpr std::size_t line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
@@ -18,9 +17,10 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
-std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
+std::byte* CpuMemory::map(std::size_t bytes, std::size_t alignment, Mapping& mapping) {
     if (bytes < huge_page) {
-        return static_cast<std::byte*>(std::aligned_alloc(line, round_up(std::max(bytes, line), line)));
+        const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
+        return static_cast<std::byte*>(std::aligned_alloc(alignment, size));
     }
     // The size is rounded and the start moved to whole huge pages; what is over on both sides goes back.
     const std::size_t size = round_up(bytes, huge_page);
@@ -39,10 +39,10 @@ std::byte* CpuMemory::map(std::size_t bytes, Mapping& mapping) {
     return aligned;
 }
 
-CpuMemory::CpuMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget)
+CpuMemory::CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backend::MemoryBudget> budget)
     : Memory(bytes, nullptr), budget_(std::move(budget)) {
     budget_->take(bytes);
-    host_ = map(bytes, mapping_);
+    host_ = map(bytes, alignment, mapping_);
     if (host_ == nullptr) {
         budget_->give_back(bytes);
         budget_->refuse(bytes, "the system has no more", "free buffers or use smaller ones");

@@ -12,7 +12,8 @@ namespace volley::backends::cpu {
 
 class CpuMemory final : public backend::Memory {
 public:
-    CpuMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget);
+    /// `alignment` is a power of two, at most a page.
+    CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backend::MemoryBudget> budget);
     ~CpuMemory() override;
 
 private:
@@ -20,7 +21,7 @@ private:
         void* start = nullptr;
         std::size_t size = 0;
     };
-    static std::byte* map(std::size_t bytes, Mapping& mapping);
+    static std::byte* map(std::size_t bytes, std::size_t alignment, Mapping& mapping);
 
     std::shared_ptr<backend::MemoryBudget> budget_;
     Mapping mapping_;  // empty for small blocks

@@ -3,7 +3,6 @@
 // system call.
 #include "backends/cpu/cpu_queue.hpp"
 
-#include "backends/api/stream_copy.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "core/fail.hpp"
 
@@ -19,12 +18,9 @@ using backend::Point;
 
 namespace {
 
-constexpr double small_ns = 8'000;                // cheaper than handing it to another thread
-constexpr double piece_ns = 20'000;               // a piece should dwarf the cost of claiming it
-constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that the calling thread moves itself
-constexpr std::uint64_t staged_copy = 64 * 1024;  // bytes that a busy queue copies aside instead of waiting
-constexpr Point backlog = 4096;  // commands that may wait in a queue before the submitting thread helps
-constexpr auto forever = Clock::time_point::max();
+constexpr double small_ns = 8'000;   // cheaper than handing it to another thread
+constexpr double piece_ns = 20'000;  // a piece should dwarf the cost of claiming it
+constexpr Point backlog = 4096;      // commands that may wait in a queue before the submitting thread helps
 
 /// Packs a launch's arguments into `to`, laid out as the kernel expects them.
 void pack_arguments(const CpuProgram& program, std::span<const backend::Argument> args, std::byte* to) {
@@ -176,19 +172,6 @@ Point CpuQueue::pass() noexcept {
     return point;
 }
 
-template <class F>
-Point CpuQueue::run_here(F&& f) noexcept {
-    std::exception_ptr error;
-    try {
-        f();
-    } catch (...) {
-        error = std::current_exception();
-    }
-    const Point point = pass();
-    if (error) add_error(point, std::move(error));
-    return point;
-}
-
 void CpuQueue::make_room() {
     const Point point = submitted_.load(std::memory_order_relaxed);
     if (point - completed() < backlog || CpuPool::on_worker()) return;
@@ -216,74 +199,6 @@ Point CpuQueue::launch(const backend::Launch& launch) {
     pack_arguments(*run.program, launch.args, args);
     command->kernel.work.args = args;
     return submit(command, lock);
-}
-
-Point CpuQueue::transfer(const Transfer& wanted, CommandKind kind) {
-    Transfer transfer = wanted;
-    transfer.streaming = kind == CommandKind::Copy && transfer.bytes >= backend::large_copy;
-    transfer.piece = std::max<std::uint64_t>(transfer.bytes, 1);
-    std::unique_lock lock(mutex_);
-    const bool small = transfer.bytes <= small_copy || pool_->workers() == 0;
-    if (idle() && small) {
-        return run_here([&] { kind == CommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0); });
-    }
-    lock.unlock();
-    make_room();
-    lock.lock();
-    Command* command = take_free();
-    command->kind = kind;
-    command->pieces = 1;
-    if (!small) {
-        // Four pieces a thread even out what the other threads do; multiples of a page and of the pattern.
-        const std::uint64_t unit = kind == CommandKind::Copy ? 4096 : 4096 * transfer.pattern;
-        const std::uint64_t pieces = std::uint64_t{4} * pool_->threads();
-        transfer.piece = ((transfer.bytes + pieces - 1) / pieces + unit - 1) / unit * unit;
-        command->pieces = static_cast<std::uint32_t>((transfer.bytes + transfer.piece - 1) / transfer.piece);
-    }
-    if (kind == CommandKind::Fill) {
-        std::byte* pattern = command->reserve(transfer.pattern);
-        std::memcpy(pattern, transfer.from, transfer.pattern);
-        transfer.from = pattern;
-    }
-    command->transfer = transfer;
-    return submit(command, lock);
-}
-
-Point CpuQueue::write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
-    const Transfer wanted{to.host() + offset, data.data(), data.size(), 0, 0, false};
-    {
-        std::unique_lock lock(mutex_);
-        if (!idle() && data.size() <= staged_copy) {
-            Command* command = take_free();
-            command->kind = CommandKind::Copy;
-            command->pieces = 1;
-            command->transfer = wanted;
-            command->transfer.piece = std::max<std::uint64_t>(data.size(), 1);
-            std::byte* aside = command->reserve(data.size());
-            if (!data.empty()) std::memcpy(aside, data.data(), data.size());
-            command->transfer.from = aside;
-            return submit(command, lock);
-        }
-    }
-    const Point point = transfer(wanted, CommandKind::Copy);
-    help_until(point, forever);  // the caller's bytes are in use until then
-    return point;
-}
-
-Point CpuQueue::read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    return transfer({data.data(), from.host() + offset, data.size(), 0, 0, false}, CommandKind::Copy);
-}
-
-Point CpuQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
-                     std::uint64_t from_offset, std::uint64_t bytes) {
-    return transfer({to.host() + to_offset, from.host() + from_offset, bytes, 0, 0, false},
-                    CommandKind::Copy);
-}
-
-Point CpuQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                     std::span<const std::byte> pattern) {
-    if (pattern.empty()) fail_internal("a fill needs a pattern");
-    return transfer({to.host() + offset, pattern.data(), bytes, 0, pattern.size(), false}, CommandKind::Fill);
 }
 
 Point CpuQueue::call(std::function<void()> callback) {

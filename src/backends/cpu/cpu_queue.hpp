@@ -38,6 +38,20 @@ public:
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                         std::span<const std::byte> pattern) override;
+    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
+                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
+                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
+                             const backend::Memory& from, const backend::RectPlace& from_at,
+                             const backend::Rect& rect) override;
+    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
+                             std::span<const std::byte> pattern) override;
+    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& /*to*/,
+                                           const backend::RectPlace& /*from*/,
+                                           const backend::Rect& /*rect*/) const noexcept override {
+        return 1;
+    }
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return *this; }
@@ -54,13 +68,14 @@ public:
 
 private:
     using Deadline = std::chrono::steady_clock::time_point;
+    static constexpr auto forever = Deadline::max();
 
     // WorkSource
     [[nodiscard]] Claim claim(bool worker) noexcept override;
     [[nodiscard]] bool has_work() const noexcept override;
     void run_claimed(Claim claim) override;
 
-    backend::Point transfer(const Transfer& transfer, CommandKind kind);
+    backend::Point transfer(Transfer transfer, CommandKind kind);
     /// Runs commands while waiting; false when the deadline passed first. Never throws a command's error.
     bool help_until(backend::Point point, Deadline deadline);
     // Both end early when there is a piece to claim, and give false when the time is over.
@@ -102,6 +117,20 @@ private:
     std::atomic<bool> failed_{false};  // errors_ is not empty
     std::vector<std::pair<backend::Point, std::exception_ptr>> errors_;
 };
+
+// Here, as launches and transfers both do it.
+template <class F>
+backend::Point CpuQueue::run_here(F&& f) noexcept {
+    std::exception_ptr error;
+    try {
+        f();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    const backend::Point point = pass();
+    if (error) add_error(point, std::move(error));
+    return point;
+}
 
 /// How to cut a launch for that many threads: one piece if other threads are not worth it.
 [[nodiscard]] Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads);

@@ -1,10 +1,15 @@
 // Bookkeeping only. Nothing is moved or computed; programs are their IR.
 #include "backends/null/null_device.hpp"
 
+#include "backends/api/caller_memory.hpp"
 #include "backends/null/null_queue.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "ir/printer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
 
 namespace volley::backends::null {
 
@@ -15,8 +20,9 @@ public:
     NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, bool on_host)
         : Memory(bytes, nullptr), log_(std::move(log)) {
         if (on_host) {
-            bytes_.resize(bytes);
-            host_ = bytes_.data();
+            bytes_.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment)));
+            host_ = bytes_.get();
+            std::memset(host_, 0, bytes);
         }
         ++log_->live_blocks;
         ++log_->blocks_made;
@@ -27,8 +33,12 @@ public:
     }
 
 private:
+    static constexpr std::align_val_t alignment{backend::host_page};
+    struct Free {
+        void operator()(std::byte* bytes) const noexcept { ::operator delete(bytes, alignment); }
+    };
     std::shared_ptr<NullLog> log_;
-    std::vector<std::byte> bytes_;
+    std::unique_ptr<std::byte, Free> bytes_;
 };
 
 class NullProgram final : public backend::Program {
@@ -65,6 +75,14 @@ NullDevice::NullDevice(unsigned index, std::shared_ptr<NullLog> log, std::uint64
       memory_limit_(memory_limit == 0 ? info_.memory_bytes : memory_limit) {}
 
 std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
+    return make_memory(bytes, info_.host_memory);
+}
+
+std::unique_ptr<backend::Memory> NullDevice::allocate_host(std::size_t bytes) {
+    return make_memory(bytes, true);
+}
+
+std::unique_ptr<backend::Memory> NullDevice::make_memory(std::size_t bytes, bool on_host) {
     const std::uint64_t live = log_->live_bytes.fetch_add(bytes) + bytes;
     if (live > memory_limit_) {
         log_->live_bytes -= bytes;
@@ -72,7 +90,7 @@ std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
              cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_), info_.id(),
              "free buffers or use smaller ones");
     }
-    return std::make_unique<NullMemory>(bytes, log_, info_.host_memory);
+    return std::make_unique<NullMemory>(bytes, log_, on_host);
 }
 
 std::unique_ptr<backend::Program> NullDevice::compile(ir::Function fn) {

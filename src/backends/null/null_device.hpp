@@ -15,11 +15,14 @@ public:
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
 private:
+    [[nodiscard]] std::unique_ptr<backend::Memory> make_memory(std::size_t bytes, bool on_host);
+
     DeviceInfo info_;
     std::shared_ptr<NullLog> log_;
     std::uint64_t memory_limit_;

@@ -1,6 +1,7 @@
 // Every command is a line of the log.
 #include "backends/null/null_queue.hpp"
 
+#include "backends/api/host_rect.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -9,7 +10,13 @@ namespace volley::backends::null {
 
 using backend::Point;
 
-namespace {}  // namespace
+namespace {
+
+std::string rect_text(const backend::Rect& rect) {
+    return cat(rect.count[0], "x", rect.count[1], " rows of ", rect.row);
+}
+
+}  // namespace
 
 void NullTimeline::wait(Point point) {
     if (completed() >= point) return;
@@ -60,6 +67,30 @@ Point NullQueue::copy(backend::Memory& /*to*/, std::uint64_t /*to_offset*/, cons
 Point NullQueue::fill(backend::Memory& /*to*/, std::uint64_t /*offset*/, std::uint64_t bytes,
                       std::span<const std::byte> /*pattern*/) {
     return add(cat("fill ", bytes));
+}
+
+Point NullQueue::write_rect(backend::Memory& /*to*/, const backend::RectPlace& /*at*/,
+                            const std::byte* /*data*/, const backend::RectPlace& /*data_at*/,
+                            const backend::Rect& rect) {
+    return add(cat("write_rect ", rect_text(rect)));
+}
+
+Point NullQueue::read_rect(const backend::Memory& /*from*/, const backend::RectPlace& /*at*/, std::byte* data,
+                           const backend::RectPlace& data_at, const backend::Rect& rect) {
+    const std::byte zero{0};
+    backend::fill_rows(data, data_at, rect, {&zero, 1});
+    return add(cat("read_rect ", rect_text(rect)));
+}
+
+Point NullQueue::copy_rect(backend::Memory& /*to*/, const backend::RectPlace& /*to_at*/,
+                           const backend::Memory& /*from*/, const backend::RectPlace& /*from_at*/,
+                           const backend::Rect& rect) {
+    return add(cat("copy_rect ", rect_text(rect)));
+}
+
+Point NullQueue::fill_rect(backend::Memory& /*to*/, const backend::RectPlace& /*at*/,
+                           const backend::Rect& rect, std::span<const std::byte> /*pattern*/) {
+    return add(cat("fill_rect ", rect_text(rect)));
 }
 
 Point NullQueue::call(std::function<void()> callback) {

@@ -55,6 +55,11 @@ std::unique_ptr<backend::Memory> ReferenceDevice::allocate(std::size_t bytes) {
     return std::make_unique<ReferenceMemory>(bytes, budget_);
 }
 
+std::unique_ptr<backend::Memory> ReferenceDevice::import_host(std::span<std::byte> bytes) {
+    check_import(bytes);
+    return std::make_unique<backend::CallerMemory>(bytes);
+}
+
 std::unique_ptr<backend::Program> ReferenceDevice::compile(ir::Function fn) {
     return std::make_unique<ReferenceProgram>(std::move(fn));
 }

@@ -2,6 +2,7 @@
 // call returns.
 #pragma once
 
+#include "backends/api/caller_memory.hpp"
 #include "backends/api/device.hpp"
 #include "backends/reference/reference_memory.hpp"
 
@@ -19,6 +20,8 @@ public:
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::size_t import_alignment() const noexcept override { return backend::host_alignment; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;

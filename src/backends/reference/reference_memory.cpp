@@ -1,6 +1,7 @@
 // Allocates and frees, within the budget.
 #include "backends/reference/reference_memory.hpp"
 
+#include "backends/api/caller_memory.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -9,7 +10,7 @@
 namespace volley::backends::reference {
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr std::align_val_t alignment{backend::host_page};  // as host memory has it
 
 [[noreturn]] void out_of_memory(std::size_t bytes) {
     fail(ErrorCode::OutOfMemory, cat("could not allocate ", bytes, " bytes"), "reference:0",

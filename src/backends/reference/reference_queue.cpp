@@ -13,6 +13,30 @@ namespace volley::backends::reference {
 
 using backend::Point;
 
+namespace {
+
+// Plain loops, not those that other backends share: what is compared with them should not be them.
+
+std::uint64_t start_of(const backend::RectPlace& place, std::uint64_t row, std::uint64_t plane) {
+    return place.offset + row * place.stride[0] + plane * place.stride[1];
+}
+
+template <class F>
+void for_each_row(const backend::Rect& rect, F&& f) {
+    for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
+        for (std::uint64_t row = 0; row < rect.count[0]; ++row) f(row, plane);
+    }
+}
+
+void move_rows(std::byte* to, const backend::RectPlace& to_at, const std::byte* from,
+               const backend::RectPlace& from_at, const backend::Rect& rect) {
+    for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
+        std::memcpy(to + start_of(to_at, row, plane), from + start_of(from_at, row, plane), rect.row);
+    });
+}
+
+}  // namespace
+
 void ReferenceTimeline::wait(Point point) {
     const std::lock_guard lock(mutex_);
     if (error_ && error_point_ <= point) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -90,6 +114,32 @@ Point ReferenceQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint6
                            std::span<const std::byte> pattern) {
     return run([&] {
         for (std::uint64_t i = 0; i < bytes; ++i) to.host()[offset + i] = pattern[i % pattern.size()];
+    });
+}
+
+Point ReferenceQueue::write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
+                                 const backend::RectPlace& data_at, const backend::Rect& rect) {
+    return run([&] { move_rows(to.host(), at, data, data_at, rect); });
+}
+
+Point ReferenceQueue::read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
+                                const backend::RectPlace& data_at, const backend::Rect& rect) {
+    return run([&] { move_rows(data, data_at, from.host(), at, rect); });
+}
+
+Point ReferenceQueue::copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
+                                const backend::Memory& from, const backend::RectPlace& from_at,
+                                const backend::Rect& rect) {
+    return run([&] { move_rows(to.host(), to_at, from.host(), from_at, rect); });
+}
+
+Point ReferenceQueue::fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
+                                std::span<const std::byte> pattern) {
+    return run([&] {
+        for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
+            std::byte* first = to.host() + start_of(at, row, plane);
+            for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = pattern[i % pattern.size()];
+        });
     });
 }
 

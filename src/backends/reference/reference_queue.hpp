@@ -40,6 +40,20 @@ public:
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                         std::span<const std::byte> pattern) override;
+    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
+                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
+                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
+                             const backend::Memory& from, const backend::RectPlace& from_at,
+                             const backend::Rect& rect) override;
+    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
+                             std::span<const std::byte> pattern) override;
+    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& /*to*/,
+                                           const backend::RectPlace& /*from*/,
+                                           const backend::Rect& /*rect*/) const noexcept override {
+        return 1;
+    }
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }

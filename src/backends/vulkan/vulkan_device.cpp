@@ -74,7 +74,7 @@ std::unique_ptr<backend::Memory> VulkanDevice::allocate(std::size_t bytes) {
 }
 
 std::unique_ptr<backend::Memory> VulkanDevice::allocate_host(std::size_t bytes) {
-    return std::make_unique<VulkanMemory>(host_, bytes);
+    return VulkanMemory::in_pages(host_, bytes);
 }
 
 std::unique_ptr<backend::Memory> VulkanDevice::import_host(std::span<std::byte> bytes) {

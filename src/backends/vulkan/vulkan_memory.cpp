@@ -244,7 +244,10 @@ std::uint64_t Heap::held() const {
 }
 
 VulkanMemory::VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
-    : Memory(bytes, nullptr), heap_(std::move(heap)), range_(heap_->take(bytes)) {
+    : VulkanMemory(std::move(heap), bytes, bytes) {}
+
+VulkanMemory::VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes, std::uint64_t taken)
+    : Memory(bytes, nullptr), heap_(std::move(heap)), taken_(taken), range_(heap_->take(taken)) {
     const Heap::Block& block = *range_.block;
     std::byte* mapped = block.mapped == nullptr ? nullptr : block.mapped + range_.offset;
     place_ = {block.buffer, block.memory,   range_.offset, block.address + range_.offset,
@@ -252,11 +255,25 @@ VulkanMemory::VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
     if (place_.cached) host_ = mapped;
 }
 
+std::unique_ptr<VulkanMemory> VulkanMemory::in_pages(std::shared_ptr<Heap> heap, std::uint64_t bytes) {
+    // A driver maps memory at any multiple of 64, so one page more is taken and its first bytes are left.
+    constexpr std::uint64_t page = 4096;
+    const std::uint64_t pages = bytes > ~std::uint64_t{0} - 2 * page ? bytes : (bytes / page + 2) * page;
+    std::unique_ptr<VulkanMemory> memory(new VulkanMemory(std::move(heap), bytes, pages));
+    Place& place = memory->place_;
+    const std::uint64_t skip = (page - reinterpret_cast<std::uintptr_t>(place.mapped) % page) % page;
+    place.offset += skip;
+    place.address += skip;
+    place.mapped += skip;
+    memory->host_ = place.mapped;  // slow to read where it is not cached, but what the device reads fastest
+    return memory;
+}
+
 VulkanMemory::VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes)
     : Memory(bytes, place.cached ? place.mapped : nullptr), owner_(std::move(owner)), place_(place) {}
 
 VulkanMemory::~VulkanMemory() {
-    if (heap_) heap_->give_back(range_, size_);
+    if (heap_) heap_->give_back(range_, taken_);
 }
 
 NativeBuffer VulkanMemory::native() const {

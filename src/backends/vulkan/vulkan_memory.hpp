@@ -100,6 +100,9 @@ struct Place {
 class VulkanMemory final : public backend::Memory {
 public:
     VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
+    /// Of a heap that is mapped: whole pages of the host's.
+    [[nodiscard]] static std::unique_ptr<VulkanMemory> in_pages(std::shared_ptr<Heap> heap,
+                                                                std::uint64_t bytes);
     /// Memory that was made elsewhere (vulkan_import.hpp); `owner` lives as long.
     VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes);
     ~VulkanMemory() override;
@@ -113,7 +116,10 @@ public:
     [[nodiscard]] NativeBuffer native() const override;
 
 private:
+    VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes, std::uint64_t taken);
+
     std::shared_ptr<Heap> heap_;  // null: made elsewhere
+    std::uint64_t taken_ = 0;     // from the heap
     Heap::Range range_;
     std::shared_ptr<const void> owner_;
     Place place_;

@@ -2,6 +2,7 @@
 // arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
 #include "backends/vulkan/vulkan_queue.hpp"
 
+#include "core/fail.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,22 @@
+// The caller's bytes as memory of a device that works in the host's.
+#pragma once
+
+#include "backends/api/memory.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace volley::backend {
+
+/// Owns nothing, and counts against no budget.
+class CallerMemory final : public Memory {
+public:
+    explicit CallerMemory(std::span<std::byte> bytes) : Memory(bytes.size(), bytes.data()) {}
+};
+
+/// What Memory::host() promises, and all that such a device asks of an import.
+inline constexpr std::size_t host_alignment = 64;
+/// What Device::allocate_host promises.
+inline constexpr std::size_t host_page = 4096;
+
+}  // namespace volley::backend
