@@ -118,12 +118,13 @@ void RawVulkan::record(VkCommandBuffer to, const RawKernel& kernel, float value,
     check(vk.vkEndCommandBuffer(to), "vkEndCommandBuffer");
 }
 
-void RawVulkan::record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source) const {
+void RawVulkan::record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
+                            std::span<const VkBufferCopy> regions) const {
     auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     check(vk.vkBeginCommandBuffer(to, &begin), "vkBeginCommandBuffer");
-    const VkBufferCopy region{0, 0, source.bytes()};
-    vk.vkCmdCopyBuffer(to, source.handle(), target.handle(), 1, &region);
+    vk.vkCmdCopyBuffer(to, source.handle(), target.handle(), static_cast<std::uint32_t>(regions.size()),
+                       regions.data());
     auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,8 +70,9 @@ public:
     [[nodiscard]] VkCommandBuffer make_commands();
     /// Begins, lets the kernel record itself, ends; with a barrier that orders it after what came before.
     void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const;
-    /// The same for a copy of all of a buffer's bytes to another.
-    void record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source) const;
+    /// The same for a copy from one buffer to another.
+    void record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
+                     std::span<const VkBufferCopy> regions) const;
     /// Hands it to the device as the timeline's next point.
     std::uint64_t submit(VkCommandBuffer commands);
     void wait(std::uint64_t point) const;
