@@ -54,6 +54,14 @@ std::size_t fastest(const std::vector<Contender>& contenders, double seconds) {
     return static_cast<std::size_t>(std::min_element(best.begin(), best.end()) - best.begin());
 }
 
+Duel duel(const std::function<void()>& volley, const std::vector<std::function<void()>>& ways,
+          double seconds) {
+    std::vector<Contender> contenders{{"volley", volley}};
+    for (const std::function<void()>& way : ways) contenders.push_back({"peer", way});
+    const std::vector<double> best = race(contenders, seconds);
+    return {best[0], *std::min_element(best.begin() + 1, best.end())};
+}
+
 void check(bool right, std::string_view what) {
     if (!right) throw std::runtime_error("wrong result: " + std::string(what));
 }

@@ -25,6 +25,15 @@ struct Contender {
 /// The index of the fastest: to choose, for example, the best local size of a peer.
 [[nodiscard]] std::size_t fastest(const std::vector<Contender>& contenders, double seconds);
 
+/// Seconds of Volley's fastest run, and of the fastest of a peer that has several ways to do the same: all
+/// take part.
+struct Duel {
+    double volley = 0;
+    double peer = 0;
+};
+[[nodiscard]] Duel duel(const std::function<void()>& volley, const std::vector<std::function<void()>>& ways,
+                        double seconds);
+
 /// Throws when a result is wrong: a figure of wrong results is worth nothing.
 void check(bool right, std::string_view what);
 

@@ -3,41 +3,20 @@
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "raw_opencl.hpp"
+#include "software_devices.hpp"
+#include "stream_kernels.hpp"
 
 #include <volley/volley.hpp>
 
-#include <deque>
 #include <functional>
-#include <string>
 
 namespace volley::bench {
 namespace {
 
 constexpr std::size_t small_count = 1024;
-constexpr std::size_t stream_count = std::size_t{16} << 20;
 constexpr double seconds = 4;
 constexpr double dispatch_goal = 0.8;
 constexpr double stream_goal = 0.95;
-
-const char* const device_name = "opencl:0";
-
-/// A context of PoCL, current.
-struct Pocl {
-    Context context = make_context({.devices = {device_name}});
-    ContextScope scope = context.use();
-};
-
-bool ready(Report& report, Metric metric, const char* peer, double goal) {
-    report.on("opencl", device_name);
-    if (pocl() != nullptr) {
-        for (const DeviceInfo& device : devices()) {
-            if (device.id() == device_name && device.driver.starts_with("Portable Computing Language"))
-                return true;
-        }
-    }
-    report.add(metric, 0, peer, std::nullopt, goal, missing_pocl());
-    return false;
-}
 
 /// Its fastest local size.
 Contender best_of(const char* name, const std::function<void(std::size_t local)>& run) {
@@ -47,8 +26,8 @@ Contender best_of(const char* name, const std::function<void(std::size_t local)>
 }
 
 void compare_dispatch(Report& report, int launches) {
-    if (!ready(report, microseconds, "raw-opencl", dispatch_goal)) return;
-    const Pocl ours;
+    if (!go_to_pocl(report, microseconds, "raw-opencl", dispatch_goal)) return;
+    const OnDevice on_pocl(pocl_name);
     const auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
         auto i = global_id().x;
         data[i] = data[i] * alpha;
@@ -80,44 +59,16 @@ void compare_dispatch(Report& report, int launches) {
     report.add(microseconds, best[0] / launches * 1e6, "raw-opencl", best[1] / launches * 1e6, dispatch_goal);
 }
 
-template <class Launch>
-void compare_stream(Report& report, const std::string& statement, int arrays, double arrays_moved,
-                    float value, float expected, const Launch& launch) {
-    if (!ready(report, gigabytes, "opencl-c", stream_goal)) return;
-    const Pocl ours;
-    Buffer<float> c(stream_count), a(stream_count), b(stream_count);
-    c.fill(3.0F);
-    a.fill(1.0F);
-    b.fill(2.0F);
-    launch(c, a, b, value).wait();
-    check(c.read(0).back() == expected, "a stream kernel on PoCL");
-
-    ClDevice& raw = *pocl();
-    std::deque<HugeArray<float>> memory;
-    std::deque<ClBuffer> buffers;
-    for (int k = 0; k < 3; ++k) {
-        memory.emplace_back(stream_count, k == 0 ? 3.0F : static_cast<float>(k));
-        buffers.push_back(raw.wrap(memory.back().data(), memory.back().bytes()));
-    }
-    const char* const parameters[] = {"global float* restrict c", ", global const float* restrict a",
-                                      ", global const float* restrict b"};
-    std::string source = "kernel void stream(";
-    for (int k = 0; k < arrays; ++k) source += parameters[k];
-    source += ", float s) { size_t i = get_global_id(0); " + statement + " }";
-    ClKernel peer = raw.kernel(source, "stream");
-    if (arrays == 1) peer.bind(buffers[0], value);
-    if (arrays == 2) peer.bind(buffers[0], buffers[1], value);
-    if (arrays == 3) peer.bind(buffers[0], buffers[1], buffers[2], value);
-    raw.run(peer, stream_count, 0);
-    check(memory.front().data()[stream_count - 1] == expected, "a stream kernel by hand");
-
-    const Contender by_hand =
-        best_of("opencl-c", [&](std::size_t local) { raw.run(peer, stream_count, local); });
+void compare_stream(Report& report, const Stream& stream) {
+    if (!go_to_pocl(report, gigabytes, "opencl-c", stream_goal)) return;
+    const OnDevice on_pocl(pocl_name);
+    const StreamBuffers ours;
+    stream.check_on(ours);
+    const ClStream peer(*pocl(), stream);
+    const Contender by_hand = best_of("opencl-c", [&](std::size_t local) { peer.run(local); });
     const std::vector<double> best =
-        race({{"volley", [&] { launch(c, a, b, value).wait(); }}, by_hand}, seconds);
-    const auto speed = [&](std::size_t k) {
-        return arrays_moved * sizeof(float) * stream_count / best[k] * 1e-9;
-    };
+        race({{"volley", [&] { stream.launch(ours).wait(); }}, by_hand}, seconds);
+    const auto speed = [&](std::size_t k) { return stream.bytes() / best[k] * 1e-9; };
     report.add(gigabytes, speed(0), "opencl-c", speed(1), stream_goal);
 }
 
@@ -126,38 +77,9 @@ void compare_stream(Report& report, const std::string& statement, int arrays, do
 VOLLEY_BENCH(opencl_dispatch, "opencl/dispatch_and_wait") { compare_dispatch(report, 1); }
 VOLLEY_BENCH(opencl_launches, "opencl/launches_1000") { compare_dispatch(report, 1000); }
 
-VOLLEY_BENCH(opencl_copy, "opencl/stream_copy") {
-    const auto copy = kernel("copy", [](Buff<float> c, Buff<const float> a) {
-        auto i = global_id().x;
-        c[i] = a[i];
-    });
-    compare_stream(report, "c[i] = a[i];", 2, 2, 0.0F, 1.0F,
-                   [&](auto& c, auto& a, auto&, float) { return copy(c, a); });
-}
-VOLLEY_BENCH(opencl_scale, "opencl/stream_scale") {
-    const auto scale = kernel("scale", [](Buff<float> c, Const<float> s) {
-        auto i = global_id().x;
-        c[i] = c[i] * s;
-    });
-    compare_stream(report, "c[i] *= s;", 1, 2, -1.0F, -3.0F,
-                   [&](auto& c, auto&, auto&, float s) { return scale(c, s); });
-}
-VOLLEY_BENCH(opencl_saxpy, "opencl/stream_saxpy") {
-    const auto saxpy = kernel("saxpy", [](Buff<float> c, Buff<const float> a, Const<float> s) {
-        auto i = global_id().x;
-        c[i] = s * a[i] + c[i];
-    });
-    compare_stream(report, "c[i] = s * a[i] + c[i];", 2, 3, 1.0F, 4.0F,
-                   [&](auto& c, auto& a, auto&, float s) { return saxpy(c, a, s); });
-}
-VOLLEY_BENCH(opencl_triad, "opencl/stream_triad") {
-    const auto triad =
-        kernel("triad", [](Buff<float> c, Buff<const float> a, Buff<const float> b, Const<float> s) {
-            auto i = global_id().x;
-            c[i] = a[i] + s * b[i];
-        });
-    compare_stream(report, "c[i] = a[i] + s * b[i];", 3, 3, 2.0F, 5.0F,
-                   [&](auto& c, auto& a, auto& b, float s) { return triad(c, a, b, s); });
-}
+VOLLEY_BENCH(opencl_copy, "opencl/stream_copy") { compare_stream(report, copy_stream()); }
+VOLLEY_BENCH(opencl_scale, "opencl/stream_scale") { compare_stream(report, scale_stream()); }
+VOLLEY_BENCH(opencl_saxpy, "opencl/stream_saxpy") { compare_stream(report, saxpy_stream()); }
+VOLLEY_BENCH(opencl_triad, "opencl/stream_triad") { compare_stream(report, triad_stream()); }
 
 }  // namespace volley::bench

@@ -13,6 +13,21 @@ void scale(float* data, float alpha, std::size_t begin, std::size_t end);
 void saxpy(float* y, const float* x, float a, std::size_t begin, std::size_t end);
 void triad(float* to, const float* a, const float* b, float s, std::size_t begin, std::size_t end);
 
+// Bytes from one place to another that does not overlap it.
+void copy_bytes(void* to, const void* from, std::size_t bytes);
+/// With stores that go past the caches.
+void stream_bytes(void* to, const void* from, std::size_t bytes);
+
+/// A block of an array of floats, and its like in another: planes of rows that lie apart. Strides in floats.
+struct Block {
+    std::size_t columns, rows, planes;
+    std::size_t to_row, to_plane, from_row, from_plane;
+};
+// The planes [begin, end): each row by memcpy, or float by float.
+void copy_block_by_rows(float* to, const float* from, const Block& block, std::size_t begin, std::size_t end);
+void copy_block_by_floats(float* to, const float* from, const Block& block, std::size_t begin,
+                          std::size_t end);
+
 /// std::sin of each element.
 void sine(float* to, const float* from, std::size_t begin, std::size_t end);
 

@@ -77,6 +77,50 @@ ClBuffer ClDevice::wrap(void* memory, std::size_t bytes) {
     return {buffer, [](_cl_mem* one) { clReleaseMemObject(one); }};
 }
 
+ClBuffer ClDevice::pinned(std::size_t bytes, void** host) {
+    cl_int status = 0;
+    cl_mem buffer =
+        clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &status);
+    need(status, "clCreateBuffer");
+    ClBuffer owned(buffer, [](_cl_mem* one) { clReleaseMemObject(one); });
+    *host = clEnqueueMapBuffer(queue_, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, nullptr,
+                               nullptr, &status);
+    need(status, "clEnqueueMapBuffer");
+    return owned;
+}
+
+void ClDevice::write(const ClBuffer& to, const void* from, std::size_t bytes) {
+    need(clEnqueueWriteBuffer(queue_, to.get(), CL_TRUE, 0, bytes, from, 0, nullptr, nullptr),
+         "clEnqueueWriteBuffer");
+}
+
+void ClDevice::read(void* to, const ClBuffer& from, std::size_t bytes) {
+    need(clEnqueueReadBuffer(queue_, from.get(), CL_TRUE, 0, bytes, to, 0, nullptr, nullptr),
+         "clEnqueueReadBuffer");
+}
+
+void ClDevice::copy_rect(const ClBuffer& to, const ClBuffer& from, const ClRect& rect) {
+    need(clEnqueueCopyBufferRect(queue_, from.get(), to.get(), rect.from.data(), rect.to.data(),
+                                 rect.region.data(), rect.from_pitch[0], rect.from_pitch[1], rect.to_pitch[0],
+                                 rect.to_pitch[1], 0, nullptr, nullptr),
+         "clEnqueueCopyBufferRect");
+    finish();
+}
+
+void ClDevice::write_rect(const ClBuffer& to, const void* from, const ClRect& rect) {
+    need(clEnqueueWriteBufferRect(queue_, to.get(), CL_TRUE, rect.to.data(), rect.from.data(),
+                                  rect.region.data(), rect.to_pitch[0], rect.to_pitch[1], rect.from_pitch[0],
+                                  rect.from_pitch[1], from, 0, nullptr, nullptr),
+         "clEnqueueWriteBufferRect");
+}
+
+void ClDevice::read_rect(void* to, const ClBuffer& from, const ClRect& rect) {
+    need(clEnqueueReadBufferRect(queue_, from.get(), CL_TRUE, rect.from.data(), rect.to.data(),
+                                 rect.region.data(), rect.from_pitch[0], rect.from_pitch[1], rect.to_pitch[0],
+                                 rect.to_pitch[1], to, 0, nullptr, nullptr),
+         "clEnqueueReadBufferRect");
+}
+
 ClProgram ClDevice::build(const std::string& source, const std::string& options) {
     const char* text = source.c_str();
     cl_int status = 0;
@@ -127,6 +171,12 @@ ClDevice::ClDevice(_cl_device_id* device) : device_(device) {}
 ClDevice::~ClDevice() = default;
 std::string ClDevice::version() const { return {}; }
 ClBuffer ClDevice::wrap(void*, std::size_t) { return {}; }
+ClBuffer ClDevice::pinned(std::size_t, void**) { return {}; }
+void ClDevice::write(const ClBuffer&, const void*, std::size_t) {}
+void ClDevice::read(void*, const ClBuffer&, std::size_t) {}
+void ClDevice::copy_rect(const ClBuffer&, const ClBuffer&, const ClRect&) {}
+void ClDevice::write_rect(const ClBuffer&, const void*, const ClRect&) {}
+void ClDevice::read_rect(void*, const ClBuffer&, const ClRect&) {}
 ClProgram ClDevice::build(const std::string&, const std::string&) { return {}; }
 ClKernel ClDevice::kernel(const std::string&, const std::string&, const std::string&) { return {}; }
 void ClDevice::enqueue(const ClKernel&, std::size_t, std::size_t) {}

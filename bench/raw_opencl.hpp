@@ -2,6 +2,7 @@
 // null and missing_pocl() says which package would bring it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -65,6 +66,14 @@ private:
     ClHandle<_cl_kernel> kernel_;
 };
 
+/// Rows of bytes that lie apart on both sides, as clEnqueue*BufferRect have them; `to` and `from` are
+/// whichever side the data goes to and comes from.
+struct ClRect {
+    std::array<std::size_t, 3> region;                // bytes of a row, rows of a plane, planes
+    std::array<std::size_t, 3> to, from;              // where it begins: byte, row, plane
+    std::array<std::size_t, 2> to_pitch, from_pitch;  // bytes from row to row, from plane to plane
+};
+
 class ClDevice {
 public:
     explicit ClDevice(_cl_device_id* device);
@@ -76,6 +85,14 @@ public:
     [[nodiscard]] std::string version() const;
     /// Uses the host's memory, which must outlive it.
     [[nodiscard]] ClBuffer wrap(void* memory, std::size_t bytes);
+    /// Page-locked memory of the driver's, mapped for good at `*host`.
+    [[nodiscard]] ClBuffer pinned(std::size_t bytes, void** host);
+    // Transfers of whole buffers and of rects; they wait.
+    void write(const ClBuffer& to, const void* from, std::size_t bytes);
+    void read(void* to, const ClBuffer& from, std::size_t bytes);
+    void copy_rect(const ClBuffer& to, const ClBuffer& from, const ClRect& rect);
+    void write_rect(const ClBuffer& to, const void* from, const ClRect& rect);
+    void read_rect(void* to, const ClBuffer& from, const ClRect& rect);
     [[nodiscard]] ClProgram build(const std::string& source, const std::string& options = "");
     [[nodiscard]] ClKernel kernel(const std::string& source, const std::string& name,
                                   const std::string& options = "");

@@ -118,6 +118,21 @@ void RawVulkan::record(VkCommandBuffer to, const RawKernel& kernel, float value,
     check(vk.vkEndCommandBuffer(to), "vkEndCommandBuffer");
 }
 
+void RawVulkan::record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
+                            std::span<const VkBufferCopy> regions) const {
+    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+    check(vk.vkBeginCommandBuffer(to, &begin), "vkBeginCommandBuffer");
+    vk.vkCmdCopyBuffer(to, source.handle(), target.handle(), static_cast<std::uint32_t>(regions.size()),
+                       regions.data());
+    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+    vk.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
+                            nullptr, 0, nullptr);
+    check(vk.vkEndCommandBuffer(to), "vkEndCommandBuffer");
+}
+
 std::uint64_t RawVulkan::submit(VkCommandBuffer commands) {
     const std::uint64_t point = ++last_;
     auto values = structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
@@ -151,7 +166,8 @@ void RawVulkan::wait(std::uint64_t point) const {
 RawBuffer::RawBuffer(RawVulkan& vulkan, std::size_t bytes) : vulkan_(vulkan), bytes_(bytes) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = bytes;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     check(vulkan.vk.vkCreateBuffer(vulkan.device, &info, nullptr, &buffer_), "vkCreateBuffer");
     VkMemoryRequirements needs{};
     vulkan.vk.vkGetBufferMemoryRequirements(vulkan.device, buffer_, &needs);

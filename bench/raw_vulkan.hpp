@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ namespace volley::bench {
 
 class RawVulkan;
 
-/// Host-visible memory, mapped.
+/// Host-visible memory, mapped. Making it is what an allocation by hand is.
 class RawBuffer {
 public:
     RawBuffer(RawVulkan& vulkan, std::size_t bytes);
@@ -69,6 +70,9 @@ public:
     [[nodiscard]] VkCommandBuffer make_commands();
     /// Begins, lets the kernel record itself, ends; with a barrier that orders it after what came before.
     void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const;
+    /// The same for a copy from one buffer to another.
+    void record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
+                     std::span<const VkBufferCopy> regions) const;
     /// Hands it to the device as the timeline's next point.
     std::uint64_t submit(VkCommandBuffer commands);
     void wait(std::uint64_t point) const;

@@ -18,6 +18,7 @@ inline constexpr Metric gigabytes{"GB/s"};
 inline constexpr Metric giga_interactions{"Ginteractions/s"};
 inline constexpr Metric mega_pixels{"Mpixels/s"};
 inline constexpr Metric giga_elements{"Gelements/s"};
+inline constexpr Metric nanoseconds{"ns", false};
 inline constexpr Metric microseconds{"us", false};
 inline constexpr Metric milliseconds{"ms", false};
 

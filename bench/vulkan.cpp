@@ -5,6 +5,8 @@
 #include "ir/parser.hpp"
 #include "passes/pipeline.hpp"
 #include "raw_vulkan.hpp"
+#include "software_devices.hpp"
+#include "stream_kernels.hpp"
 
 #include <volley/volley.hpp>
 
@@ -15,27 +17,11 @@ namespace volley::bench {
 namespace {
 
 constexpr std::size_t small_count = 1024;
-constexpr std::size_t stream_count = std::size_t{16} << 20;
 constexpr double seconds = 4;
 constexpr double dispatch_goal = 0.8;
 constexpr double stream_goal = 0.9;
 constexpr double spirv_goal = 10;
 constexpr std::uint32_t local = 64;  // of the peers' workgroups
-
-const char* const device_name = "vulkan:llvmpipe";
-
-/// A context of lavapipe, current; null where there is none.
-struct Lavapipe {
-    Context context = make_context({.devices = {device_name}});
-    ContextScope scope = context.use();
-};
-
-bool has_lavapipe() {
-    for (const DeviceInfo& device : devices()) {
-        if (device.backend == "vulkan" && device.name.find("llvmpipe") != std::string::npos) return true;
-    }
-    return false;
-}
 
 /// GLSL of a stream kernel, one element an invocation.
 std::string stream_glsl(std::string_view statement, int arrays) {
@@ -54,16 +40,9 @@ std::string stream_glsl(std::string_view statement, int arrays) {
     return text.str();
 }
 
-bool ready(Report& report, Metric metric, double goal) {
-    report.on("vulkan", device_name);
-    if (has_lavapipe() && raw_vulkan() != nullptr) return true;
-    report.add(metric, 0, "raw-vulkan", std::nullopt, goal, missing_vulkan());
-    return false;
-}
-
 void compare_dispatch(Report& report, int launches, bool recorded_each) {
-    if (!ready(report, microseconds, dispatch_goal)) return;
-    const Lavapipe lavapipe;
+    if (!go_to_lavapipe(report, microseconds, "raw-vulkan", dispatch_goal)) return;
+    const OnDevice lavapipe(lavapipe_name);
     const auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
         auto i = global_id().x;
         data[i] = data[i] * alpha;
@@ -109,38 +88,30 @@ void compare_dispatch(Report& report, int launches, bool recorded_each) {
     report.add(microseconds, best[0] / launches * 1e6, "raw-vulkan", best[1] / launches * 1e6, dispatch_goal);
 }
 
-template <class Launch>
-void compare_stream(Report& report, std::string_view statement, int arrays, double arrays_moved, float value,
-                    float expected, const Launch& launch) {
-    if (!ready(report, gigabytes, stream_goal)) return;
-    const Lavapipe lavapipe;
-    Buffer<float> c(stream_count), a(stream_count), b(stream_count);
-    c.fill(3.0F);
-    a.fill(1.0F);
-    b.fill(2.0F);
-    launch(c, a, b, value).wait();
-    check(c.read(0).back() == expected, "a stream kernel on lavapipe");
+void compare_stream(Report& report, const Stream& stream) {
+    if (!go_to_lavapipe(report, gigabytes, "glsl", stream_goal)) return;
+    const OnDevice lavapipe(lavapipe_name);
+    const StreamBuffers ours;
+    stream.check_on(ours);
 
     RawVulkan& raw = *raw_vulkan();
     std::deque<RawBuffer> memory;
     std::vector<const RawBuffer*> bound;
-    for (int k = 0; k < arrays; ++k) {
+    for (int k = 0; k < stream.arrays; ++k) {
         memory.emplace_back(raw, stream_count * sizeof(float));
         std::fill_n(memory.back().data(), stream_count, k == 0 ? 3.0F : static_cast<float>(k));
         bound.push_back(&memory.back());
     }
-    const RawKernel peer(raw, stream_glsl(statement, arrays), bound);
+    const RawKernel peer(raw, stream_glsl(stream.statement, stream.arrays), bound);
     const VkCommandBuffer commands = raw.make_commands();
-    raw.record(commands, peer, value, static_cast<std::uint32_t>(stream_count / local));
+    raw.record(commands, peer, stream.s, static_cast<std::uint32_t>(stream_count / local));
     raw.wait(raw.submit(commands));
-    check(memory.front().data()[stream_count - 1] == expected, "a stream kernel by hand");
+    check(memory.front().data()[stream_count - 1] == stream.result, "a stream kernel by hand");
 
-    const std::vector<double> best = race({{"volley", [&] { launch(c, a, b, value).wait(); }},
-                                           {"glsl", [&] { raw.wait(raw.submit(commands)); }}},
-                                          seconds);
-    const auto speed = [&](std::size_t k) {
-        return arrays_moved * sizeof(float) * stream_count / best[k] * 1e-9;
-    };
+    const std::vector<double> best = race(
+        {{"volley", [&] { stream.launch(ours).wait(); }}, {"glsl", [&] { raw.wait(raw.submit(commands)); }}},
+        seconds);
+    const auto speed = [&](std::size_t k) { return stream.bytes() / best[k] * 1e-9; };
     report.add(gigabytes, speed(0), "glsl", speed(1), stream_goal);
 }
 
@@ -218,39 +189,10 @@ void compare_compilers(Report& report, int statements, bool all_passes) {
 VOLLEY_BENCH(vulkan_dispatch, "vulkan/dispatch_and_wait") { compare_dispatch(report, 1, false); }
 VOLLEY_BENCH(vulkan_launches, "vulkan/launches_1000") { compare_dispatch(report, 1000, true); }
 
-VOLLEY_BENCH(vulkan_copy, "vulkan/stream_copy") {
-    const auto copy = kernel("copy", [](Buff<float> c, Buff<const float> a) {
-        auto i = global_id().x;
-        c[i] = a[i];
-    });
-    compare_stream(report, "c[i] = a[i];", 2, 2, 0.0F, 1.0F,
-                   [&](auto& c, auto& a, auto&, float) { return copy(c, a); });
-}
-VOLLEY_BENCH(vulkan_scale, "vulkan/stream_scale") {
-    const auto scale = kernel("scale", [](Buff<float> c, Const<float> s) {
-        auto i = global_id().x;
-        c[i] = c[i] * s;
-    });
-    compare_stream(report, "c[i] *= s;", 1, 2, -1.0F, -3.0F,
-                   [&](auto& c, auto&, auto&, float s) { return scale(c, s); });
-}
-VOLLEY_BENCH(vulkan_saxpy, "vulkan/stream_saxpy") {
-    const auto saxpy = kernel("saxpy", [](Buff<float> c, Buff<const float> a, Const<float> s) {
-        auto i = global_id().x;
-        c[i] = s * a[i] + c[i];
-    });
-    compare_stream(report, "c[i] = s * a[i] + c[i];", 2, 3, 1.0F, 4.0F,
-                   [&](auto& c, auto& a, auto&, float s) { return saxpy(c, a, s); });
-}
-VOLLEY_BENCH(vulkan_triad, "vulkan/stream_triad") {
-    const auto triad =
-        kernel("triad", [](Buff<float> c, Buff<const float> a, Buff<const float> b, Const<float> s) {
-            auto i = global_id().x;
-            c[i] = a[i] + s * b[i];
-        });
-    compare_stream(report, "c[i] = a[i] + s * b[i];", 3, 3, 2.0F, 5.0F,
-                   [&](auto& c, auto& a, auto& b, float s) { return triad(c, a, b, s); });
-}
+VOLLEY_BENCH(vulkan_copy, "vulkan/stream_copy") { compare_stream(report, copy_stream()); }
+VOLLEY_BENCH(vulkan_scale, "vulkan/stream_scale") { compare_stream(report, scale_stream()); }
+VOLLEY_BENCH(vulkan_saxpy, "vulkan/stream_saxpy") { compare_stream(report, saxpy_stream()); }
+VOLLEY_BENCH(vulkan_triad, "vulkan/stream_triad") { compare_stream(report, triad_stream()); }
 
 VOLLEY_BENCH(vulkan_spirv_small, "vulkan/spirv_small") { compare_compilers(report, 2, false); }
 VOLLEY_BENCH(vulkan_spirv_large, "vulkan/spirv_300") { compare_compilers(report, 300, false); }
