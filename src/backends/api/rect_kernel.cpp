@@ -13,7 +13,7 @@ namespace volley::backend {
 namespace {
 
 constexpr std::uint64_t most_words = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t invocations = 64;  // of a workgroup
+constexpr std::uint32_t invocations = 128;  // of a workgroup: what every device can do
 
 DType word_type(std::uint32_t bytes) {
     switch (bytes) {

@@ -94,6 +94,9 @@ private:
     template <class F>
     backend::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,
                                    backend::Epilogue* epilogue = nullptr);
+    [[nodiscard]] bool is_software() const noexcept { return device_->physical().info.software; }
+    /// Whether rows that the host can address are its own to move, if the queue is idle.
+    [[nodiscard]] bool suits_host(const backend::RectMove& move) const noexcept;
     /// The device's part of moving rows: regions of a copy, or a kernel.
     void record_rect(VkCommandBuffer buffer, VulkanMemory& to, const VulkanMemory& from,
                      const backend::RectMove& move);

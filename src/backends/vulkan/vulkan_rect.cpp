@@ -24,11 +24,15 @@ using backend::RectPlace;
 
 namespace {
 
-constexpr std::size_t region_batch = 256;    // regions of one call
-constexpr std::uint64_t few_rows = 64;       // that are regions whatever their length
-constexpr std::uint64_t long_row = 4 << 10;  // bytes, that is worth a region
+constexpr std::size_t region_batch = 256;  // regions of one call
+constexpr std::uint64_t few_rows = 64;     // that are regions whatever their length
+// Bytes of a row that is worth a region. A driver on the host's cores copies one in half a microsecond, and
+// needs as long for a handful of invocations.
+constexpr std::uint64_t long_row = 4096, long_row_software = 128;
 
-bool by_regions(const Rect& rect) { return rect.rows() <= few_rows || rect.row >= long_row; }
+bool by_regions(const Rect& rect, bool software) {
+    return rect.rows() <= few_rows || rect.row >= (software ? long_row_software : long_row);
+}
 
 template <class F>
 void for_each_row(const Rect& rect, F&& f) {
@@ -53,10 +57,16 @@ std::uint64_t parts_in(const Rect& rect, const Rect& most) {
 
 }  // namespace
 
+bool VulkanQueue::suits_host(const RectMove& move) const noexcept {
+    // Short rows take a driver on the host's own cores twenty times as long as the calling thread.
+    return move.rect.bytes() <= small_bytes ||
+           (is_software() && !by_regions(backend::joined(move).rect, true));
+}
+
 void VulkanQueue::record_rect(VkCommandBuffer buffer, VulkanMemory& to, const VulkanMemory& from,
                               const RectMove& wanted) {
     const RectMove move = backend::joined(wanted);
-    if (!by_regions(move.rect)) {
+    if (!by_regions(move.rect, is_software())) {
         const std::uint32_t word = backend::word_of(move, to.address(), from.address());
         backend::Program& program = rects_->of(word);
         backend::for_each_part(move.rect, backend::rect_launch_limit(move, word), [&](const RectPart& part) {
@@ -144,7 +154,8 @@ Point VulkanQueue::copy_rect(backend::Memory& to, const RectPlace& to_at, const 
                              const RectPlace& from_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (rect.bytes() <= small_bytes && from.host() != nullptr && of(to).mapped() != nullptr && idle()) {
+    if (suits_host({rect, to_at, from_at}) && from.host() != nullptr && of(to).mapped() != nullptr &&
+        idle()) {
         backend::copy_rows(of(to).mapped(), to_at, from.host(), from_at, rect);
         return last();
     }
@@ -164,12 +175,12 @@ Point VulkanQueue::fill_rect(backend::Memory& to, const RectPlace& at, const Rec
     Lock lock(mutex_);
     device_->check_lost();
     VulkanMemory& memory = of(to);
-    if (rect.bytes() <= small_bytes && memory.host() != nullptr && idle()) {
+    if (suits_host(move) && memory.host() != nullptr && idle()) {
         backend::fill_rows(memory.host(), move.to, rect, pattern);
         return last();
     }
     const std::optional<std::uint32_t> word = backend::as_word(pattern);
-    if (word && by_regions(rect) && is_in_words(move.to, rect, memory.offset())) {
+    if (word && by_regions(rect, is_software()) && is_in_words(move.to, rect, memory.offset())) {
         make_room(lock);
         return submit_recorded([&](VkCommandBuffer buffer) {
             for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
@@ -199,7 +210,7 @@ Point VulkanQueue::fill_rect(backend::Memory& to, const RectPlace& at, const Rec
 std::uint64_t VulkanQueue::rect_calls(const RectPlace& to, const RectPlace& from,
                                       const Rect& rect) const noexcept {
     const RectMove move = backend::joined({rect, to, from});
-    if (by_regions(move.rect)) return (move.rect.rows() + region_batch - 1) / region_batch;
+    if (by_regions(move.rect, is_software())) return (move.rect.rows() + region_batch - 1) / region_batch;
     // Memory begins at a multiple of the largest word.
     return parts_in(move.rect, backend::rect_launch_limit(move, backend::word_of(move, 0, 0)));
 }
