@@ -168,6 +168,7 @@ TEST_P(HostMemoryTest, TheCallersBytesTakePartInTransfers) {
 
 TEST_P(HostMemoryTest, TheCallersBytesMustBeAligned) {
     if (device->import_alignment() == 0) GTEST_SKIP() << "the device cannot use the caller's memory";
+    if (device->import_alignment() == 1) GTEST_SKIP() << "the device takes any memory";
     const Pages mine(2 * page);
     const std::string text = error_of(ErrorCode::InvalidArgument, [&] {
         (void)device->import_host(mine.bytes().subspan(device->import_alignment() / 2, page));

@@ -8,13 +8,13 @@
 
 namespace volley::backend {
 
-/// Owns nothing, and counts against no budget.
+/// Owns nothing, and counts against no budget. May begin anywhere: whoever knows the elements checks their alignment.
 class CallerMemory final : public Memory {
 public:
     explicit CallerMemory(std::span<std::byte> bytes) : Memory(bytes.size(), bytes.data()) {}
 };
 
-/// What Memory::host() promises, and all that such a device asks of an import.
+/// What Memory::host() promises of memory that a device makes.
 inline constexpr std::size_t host_alignment = 64;
 /// What Device::allocate_host promises.
 inline constexpr std::size_t host_page = 4096;

@@ -17,7 +17,7 @@ public:
     Memory& operator=(const Memory&) = delete;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// The bytes themselves where the host can address them (always 64-byte aligned), else nullptr.
+    /// The bytes themselves where the host can address them (64-byte aligned, but for imports), else nullptr.
     [[nodiscard]] std::byte* host() const noexcept { return host_; }
 
     /// What it is to the driver.

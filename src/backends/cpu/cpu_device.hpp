@@ -19,7 +19,7 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
-    [[nodiscard]] std::size_t import_alignment() const noexcept override { return backend::host_alignment; }
+    [[nodiscard]] std::size_t import_alignment() const noexcept override { return 1; }
     [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
