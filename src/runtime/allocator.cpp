@@ -71,7 +71,7 @@ std::unique_ptr<Block> Allocator::make(std::uint64_t size, std::uint64_t bytes) 
         block->memory = device_.allocate(size);
         return block;
     } catch (const MemoryError&) {
-        trim();
+        if (!trim() && size == bytes) throw;
     }
     block->memory = device_.allocate(bytes);
     return block;
@@ -120,7 +120,7 @@ std::uint64_t Allocator::size_for(std::uint64_t bytes, DeadBlocks& dead) noexcep
     while (!room(bytes, options_.limit) && evict_oldest(dead)) {
     }
     note_state();
-    if (bytes > options_.cache_bytes) return bytes;
+    if (bytes > std::min(options_.cache_bytes, SizeClass::largest)) return bytes;
     // Rounding must not be what a later allocation fails by: with half of the limit used, it ends.
     const std::uint64_t rounded = SizeClass::size(SizeClass::above(bytes));
     return rounded <= options_.cache_bytes && room(rounded, options_.limit / 2) ? rounded : bytes;
@@ -268,11 +268,13 @@ void Allocator::tidy() noexcept {
     note_state();
 }
 
-void Allocator::trim() noexcept {
+bool Allocator::trim() noexcept {
     DeadBlocks dead;
     const std::scoped_lock lock(mutex_);
-    if (closed_) return;
+    if (closed_) return false;
+    const std::uint64_t before = held_;
     destroy_all([this](const Block& block) { return passed(block); }, dead);
+    return held_ != before;
 }
 
 void Allocator::close() noexcept {
@@ -292,7 +294,7 @@ void Allocator::note_state() noexcept {
 
 bool Allocator::waits() const noexcept {
     const std::scoped_lock lock(mutex_);
-    return waiting_blocks_ != 0;
+    return waiting_blocks_ != 0 || retired_ != 0;
 }
 
 DeviceMemoryStats Allocator::stats() const {

@@ -47,10 +47,9 @@ public:
     void collect() noexcept {
         if (untidy_.load(std::memory_order_relaxed)) tidy();
     }
-    /// Destroys all that nobody uses any more.
-    void trim() noexcept;
-    /// Whether there are blocks of its own that wait for their uses. After a trim(), which take() does before
-    /// it fails.
+    /// Destroys all that nobody uses any more. Whether that gave memory back.
+    bool trim() noexcept;
+    /// Whether there are blocks that wait for their uses. After a trim(), which take() does before it fails.
     [[nodiscard]] bool waits() const noexcept;
     /// Nothing uses memory any more: destroys all of it, and what is given later at once.
     void close() noexcept;

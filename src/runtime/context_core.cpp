@@ -1,6 +1,7 @@
 // The life of a context: opening devices, waiting, freeing, closing.
 #include "runtime/context_core.hpp"
 
+#include "backends/api/memory_budget.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -29,8 +30,7 @@ void check_options(const ContextOptions& options) {
 
 /// What a device may hold: the context's limit, the environment's, or all that it has.
 std::uint64_t memory_limit(const ContextOptions& options, const DeviceInfo& info) {
-    std::uint64_t limit = options.memory_limit;
-    if (limit == 0) limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+    const std::uint64_t limit = backend::memory_limit_of_user(options.memory_limit);
     return limit == 0 || (info.memory_bytes != 0 && info.memory_bytes < limit) ? info.memory_bytes : limit;
 }
 

@@ -7,36 +7,24 @@
 
 namespace volley::runtime {
 
-/// Which queues have replicas, and how many of them one serves.
-struct Storage::Layout {
-    QueueRange queues;
-    bool per_device = false;
-};
-
-Storage::Layout Storage::lay_out(const ContextCore& core, const StorageOptions& options) {
-    const QueueRange all{0, core.queue_count()};
-    switch (options.placement.kind()) {
-        case Placement::Kind::Replicated: return {all, false};
-        case Placement::Kind::PerDevice: return {all, true};
-        case Placement::Kind::OnQueue: break;
-    }
-    const Queue& queue = *options.placement.queue();
-    if (ContextCore::core_of(queue).get() != &core) {
-        fail(ErrorCode::WrongContext, "a buffer was placed on a queue of another context",
-             options.name.empty() ? "a storage" : options.name,
+QueueRange Storage::placed() const {
+    if (!options_.placement.queue()) return {0, core_->queue_count()};
+    const Queue& queue = *options_.placement.queue();
+    if (ContextCore::core_of(queue) != core_) {
+        fail(ErrorCode::WrongContext, "a buffer was placed on a queue of another context", name(),
              "use a queue of the context that the buffer is made for");
     }
-    return {{queue.index(), queue.index() + 1}, false};
+    return {queue.index(), queue.index() + 1};
 }
 
 Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options,
-                 const Layout& layout)
+                 QueueRange adopted)
     : core_(std::move(core)),
       id_(StorageId::mint()),
       bytes_(bytes),
       options_(std::move(options)),
-      queues_(layout.queues),
-      per_device_(layout.per_device) {
+      queues_(adopted.empty() ? placed() : adopted),
+      per_device_(!adopted.empty() || options_.placement.kind() == Placement::Kind::PerDevice) {
     const unsigned queues = core_->queue_count();
     const auto is_first = [&](unsigned k) {
         return !per_device_ || core_->queues_of(core_->device_of(k)).begin == k;
@@ -62,7 +50,7 @@ Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, Storage
 }
 
 Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options)
-    : Storage(core, bytes, options, lay_out(*core, options)) {}
+    : Storage(std::move(core), bytes, std::move(options), QueueRange{}) {}
 
 Storage::~Storage() {
     core_->remove(*this);
@@ -72,9 +60,9 @@ Storage::~Storage() {
 std::shared_ptr<Storage> Storage::adopt(std::shared_ptr<ContextCore> core, unsigned queue,
                                         std::unique_ptr<backend::Memory> memory,
                                         std::shared_ptr<const void> keep_alive, StorageOptions options) {
-    const Layout layout{core->queues_of(core->device_of(queue)), true};
+    const QueueRange queues = core->queues_of(core->device_of(queue));
     const std::uint64_t bytes = memory->size();
-    std::shared_ptr<Storage> storage(new Storage(std::move(core), bytes, std::move(options), layout));
+    std::shared_ptr<Storage> storage(new Storage(std::move(core), bytes, std::move(options), queues));
     auto block = std::make_unique<Block>();
     block->uses.resize(storage->core_->queue_count());
     block->adopted = true;

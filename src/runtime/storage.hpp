@@ -197,10 +197,9 @@ public:
 
 private:
     friend class ContextCore;
-    struct Layout;
     Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options,
-            const Layout& layout);
-    [[nodiscard]] static Layout lay_out(const ContextCore& core, const StorageOptions& options);
+            QueueRange adopted);  // an empty range: as the options say
+    [[nodiscard]] QueueRange placed() const;
     [[noreturn]] void fail_mapped() const;
     backend::Memory& allocate_slow(unsigned queue);
     void order_slow(Replica& replica, unsigned queue, bool writes);

@@ -2,9 +2,14 @@
 #include "backends/api/memory_budget.hpp"
 
 #include "core/fail.hpp"
+#include "core/settings.hpp"
 #include "core/text.hpp"
 
 namespace volley::backend {
+
+std::uint64_t memory_limit_of_user(std::uint64_t of_context) {
+    return of_context != 0 ? of_context : static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+}
 
 void MemoryBudget::refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const {
     fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),

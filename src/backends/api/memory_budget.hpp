@@ -9,6 +9,9 @@
 
 namespace volley::backend {
 
+/// The limit that the user has set: a context's own, where it is not 0, else VOLLEY_MEMORY_LIMIT; 0: none.
+[[nodiscard]] std::uint64_t memory_limit_of_user(std::uint64_t of_context);
+
 /// Thread-safe; shared with the blocks, which may outlive their device.
 class MemoryBudget {
 public:

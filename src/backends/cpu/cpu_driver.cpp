@@ -103,8 +103,7 @@ public:
         const codegen::llvm::Target wanted = target(options);
         const unsigned count = threads(options);
         DeviceInfo info = describe_processor(count, wanted.width);
-        std::uint64_t limit = options.memory_limit;
-        if (limit == 0) limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+        const std::uint64_t limit = backend::memory_limit_of_user(options.memory_limit);
         const bool by_user = limit != 0 && limit < info.memory_bytes;
         auto budget =
             std::make_shared<backend::MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);

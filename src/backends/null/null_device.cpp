@@ -3,8 +3,6 @@
 
 #include "backends/api/caller_memory.hpp"
 #include "backends/null/null_queue.hpp"
-#include "core/fail.hpp"
-#include "core/text.hpp"
 #include "ir/printer.hpp"
 
 #include <algorithm>
@@ -17,19 +15,28 @@ namespace {
 
 class NullMemory final : public backend::Memory {
 public:
-    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, bool on_host)
-        : Memory(bytes, nullptr), log_(std::move(log)) {
+    NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log, std::shared_ptr<backend::MemoryBudget> budget,
+               bool on_host)
+        : Memory(bytes, nullptr), log_(std::move(log)), budget_(std::move(budget)) {
+        budget_->take(bytes);
         if (on_host) {
-            bytes_.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment)));
+            void* memory = ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow);
+            if (memory == nullptr) {
+                budget_->give_back(bytes);
+                budget_->refuse(bytes, "the system has no more", "free buffers or use smaller ones");
+            }
+            bytes_.reset(static_cast<std::byte*>(memory));
             host_ = bytes_.get();
             std::memset(host_, 0, bytes);
         }
+        log_->live_bytes += bytes;
         ++log_->live_blocks;
         ++log_->blocks_made;
     }
     ~NullMemory() override {
         log_->live_bytes -= size_;
         --log_->live_blocks;
+        budget_->give_back(size_);
     }
 
 private:
@@ -38,6 +45,7 @@ private:
         void operator()(std::byte* bytes) const noexcept { ::operator delete(bytes, alignment); }
     };
     std::shared_ptr<NullLog> log_;
+    std::shared_ptr<backend::MemoryBudget> budget_;
     std::unique_ptr<std::byte, Free> bytes_;
 };
 
@@ -69,10 +77,18 @@ DeviceInfo describe_null(unsigned index) {
     return info;
 }
 
+namespace {
+
+std::shared_ptr<backend::MemoryBudget> make_budget(const DeviceInfo& info, std::uint64_t of_context) {
+    const std::uint64_t limit = backend::memory_limit_of_user(of_context);
+    return std::make_shared<backend::MemoryBudget>(info.id(), limit != 0 ? limit : info.memory_bytes,
+                                                   limit != 0);
+}
+
+}  // namespace
+
 NullDevice::NullDevice(unsigned index, std::shared_ptr<NullLog> log, std::uint64_t memory_limit)
-    : info_(describe_null(index)),
-      log_(std::move(log)),
-      memory_limit_(memory_limit == 0 ? info_.memory_bytes : memory_limit) {}
+    : info_(describe_null(index)), log_(std::move(log)), budget_(make_budget(info_, memory_limit)) {}
 
 std::unique_ptr<backend::Memory> NullDevice::allocate(std::size_t bytes) {
     return make_memory(bytes, info_.host_memory);
@@ -83,14 +99,7 @@ std::unique_ptr<backend::Memory> NullDevice::allocate_host(std::size_t bytes) {
 }
 
 std::unique_ptr<backend::Memory> NullDevice::make_memory(std::size_t bytes, bool on_host) {
-    const std::uint64_t live = log_->live_bytes.fetch_add(bytes) + bytes;
-    if (live > memory_limit_) {
-        log_->live_bytes -= bytes;
-        fail(ErrorCode::OutOfMemory,
-             cat("an allocation of ", bytes, " bytes failed: the limit is ", memory_limit_), info_.id(),
-             "free buffers or use smaller ones");
-    }
-    return std::make_unique<NullMemory>(bytes, log_, on_host);
+    return std::make_unique<NullMemory>(bytes, log_, budget_, on_host);
 }
 
 std::unique_ptr<backend::Program> NullDevice::compile(ir::Function fn) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/api/device.hpp"
+#include "backends/api/memory_budget.hpp"
 #include "backends/null/null_log.hpp"
 
 #include <memory>
@@ -25,7 +26,7 @@ private:
 
     DeviceInfo info_;
     std::shared_ptr<NullLog> log_;
-    std::uint64_t memory_limit_;
+    std::shared_ptr<backend::MemoryBudget> budget_;
 };
 
 /// What "null:index" is like. The memory of null:1 is host memory, that of the others is out of the host's

@@ -1,6 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/opencl/opencl_device.hpp"
 
+#include "backends/api/memory_budget.hpp"
 #include "backends/opencl/opencl_import.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "core/settings.hpp"
@@ -13,8 +14,7 @@ namespace {
 
 HeapOptions with_limit(const OpenClOptions& options, const DeviceInfo& info) {
     HeapOptions heap = options.heap;
-    heap.limit = options.memory_limit;
-    if (heap.limit == 0) heap.limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+    heap.limit = backend::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
     // A device of the host's memory lends what the machine may not have.
     if (heap.limit == 0 && info.software) heap.limit = info.memory_bytes;

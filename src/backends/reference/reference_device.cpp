@@ -43,8 +43,9 @@ DeviceInfo describe_reference(unsigned subgroup_size) {
 }
 
 ReferenceDevice::ReferenceDevice(unsigned subgroup_size, std::uint64_t memory_limit)
-    : info_(describe_reference(subgroup_size)), budget_(std::make_shared<MemoryBudget>()) {
-    budget_->limit = memory_limit;
+    : info_(describe_reference(subgroup_size)),
+      budget_(std::make_shared<backend::MemoryBudget>(info_.id(), backend::memory_limit_of_user(memory_limit),
+                                                      true)) {
     if (subgroup_size < 1 || subgroup_size > 128) {
         fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0",
              "use 1 to 128");

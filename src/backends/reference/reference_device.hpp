@@ -15,7 +15,8 @@ inline constexpr unsigned default_subgroup_size = 8;
 
 class ReferenceDevice final : public backend::Device {
 public:
-    /// `subgroup_size` is 1 to 128; `memory_limit` bytes may be live at once, 0: any number.
+    /// `subgroup_size` is 1 to 128; `memory_limit` bytes may be live at once, 0: the environment's
+    /// setting, else any number.
     explicit ReferenceDevice(unsigned subgroup_size = default_subgroup_size, std::uint64_t memory_limit = 0);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -28,7 +29,7 @@ public:
 
 private:
     DeviceInfo info_;
-    std::shared_ptr<MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
+    std::shared_ptr<backend::MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
 };
 
 }  // namespace volley::backends::reference

@@ -2,26 +2,21 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
+#include "backends/api/memory_budget.hpp"
 
-#include <atomic>
+#include <cstddef>
 #include <memory>
 
 namespace volley::backends::reference {
 
-/// How much of a device's memory is in use.
-struct MemoryBudget {
-    std::uint64_t limit = 0;  // 0: none
-    std::atomic<std::uint64_t> used = 0;
-};
-
 class ReferenceMemory final : public backend::Memory {
 public:
     /// Throws OutOfMemory when the budget or the host has not so much left.
-    ReferenceMemory(std::size_t bytes, std::shared_ptr<MemoryBudget> budget);
+    ReferenceMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget);
     ~ReferenceMemory() override;
 
 private:
-    std::shared_ptr<MemoryBudget> budget_;
+    std::shared_ptr<backend::MemoryBudget> budget_;
 };
 
 }  // namespace volley::backends::reference

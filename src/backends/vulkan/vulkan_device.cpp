@@ -1,6 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/vulkan/vulkan_device.hpp"
 
+#include "backends/api/memory_budget.hpp"
 #include "backends/vulkan/vulkan_import.hpp"
 #include "backends/vulkan/vulkan_program.hpp"
 #include "core/settings.hpp"
@@ -21,8 +22,7 @@ namespace {
 
 HeapOptions with_limit(const VulkanOptions& options, const DeviceInfo& info) {
     HeapOptions heap = options.heap;
-    heap.limit = options.memory_limit;
-    if (heap.limit == 0) heap.limit = static_cast<std::uint64_t>(settings().memory_limit.value_or(0));
+    heap.limit = backend::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
     if (heap.limit == 0 && info.software) {
         // These drivers give what the machine lends them, and more: its memory is the bound.
