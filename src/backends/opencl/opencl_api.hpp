@@ -23,7 +23,9 @@ namespace volley::backends::opencl {
     F(ReleaseCommandQueue)        \
     F(CreateBuffer)               \
     F(CreateSubBuffer)            \
+    F(RetainMemObject)            \
     F(ReleaseMemObject)           \
+    F(GetMemObjectInfo)           \
     F(CreateProgramWithSource)    \
     F(CreateProgramWithBinary)    \
     F(BuildProgram)               \
@@ -40,6 +42,9 @@ namespace volley::backends::opencl {
     F(EnqueueReadBuffer)          \
     F(EnqueueWriteBuffer)         \
     F(EnqueueCopyBuffer)          \
+    F(EnqueueReadBufferRect)      \
+    F(EnqueueWriteBufferRect)     \
+    F(EnqueueCopyBufferRect)      \
     F(EnqueueFillBuffer)          \
     F(EnqueueMapBuffer)           \
     F(EnqueueUnmapMemObject)      \

@@ -1,6 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/opencl/opencl_device.hpp"
 
+#include "backends/opencl/opencl_import.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "core/settings.hpp"
 
@@ -33,7 +34,7 @@ std::uint32_t divisor(std::uint32_t size, std::uint32_t most) {
 OpenClDevice::OpenClDevice(const Api& api, const PhysicalDevice& physical, const OpenClOptions& options)
     : device_(std::make_shared<LogicalDevice>(api, physical)), info_(physical.info), options_(options) {
     heap_ = std::make_shared<Heap>(device_, HeapUse::Device, with_limit(options_, info_));
-    reports_ = std::make_shared<Heap>(device_, HeapUse::Device, HeapOptions{.share = options_.heap.share});
+    scratch_ = std::make_shared<Heap>(device_, HeapUse::Device, HeapOptions{.share = options_.heap.share});
     host_ = std::make_shared<Heap>(device_, HeapUse::Host, HeapOptions{});
     info_.host_memory = heap_->shared();
     builder_ =
@@ -50,6 +51,20 @@ std::unique_ptr<backend::Memory> OpenClDevice::allocate_host(std::size_t bytes) 
     return std::make_unique<OpenClMemory>(host_, bytes);
 }
 
+std::unique_ptr<backend::Memory> OpenClDevice::import_host(std::span<std::byte> bytes) {
+    check_import(bytes);
+    return opencl::import_host(device_, bytes, options_.heap.share);
+}
+
+std::unique_ptr<backend::Memory> OpenClDevice::import_native(const NativeBuffer& buffer) {
+    return opencl::import_native(device_, buffer);
+}
+
+NativeDevice OpenClDevice::native() const {
+    const PhysicalDevice& physical = device_->physical();
+    return volley::OpenClDevice{physical.platform, physical.handle, device_->context()};
+}
+
 std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
     device_->check_lost();
     if (fn.foreign) return std::make_unique<OpenClProgram>(std::move(fn), builder_, device_);
@@ -60,7 +75,7 @@ std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
 
 std::unique_ptr<backend::Queue> OpenClDevice::make_queue() {
     device_->check_lost();
-    return std::make_unique<OpenClQueue>(device_, reports_, host_, options_.queue);
+    return std::make_unique<OpenClQueue>(device_, scratch_, host_, options_.queue);
 }
 
 ir::Dim3 OpenClDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {

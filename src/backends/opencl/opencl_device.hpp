@@ -1,6 +1,7 @@
 // An OpenCL device of one context.
 #pragma once
 
+#include "backends/api/caller_memory.hpp"
 #include "backends/api/device.hpp"
 #include "backends/opencl/opencl_builder.hpp"
 #include "backends/opencl/opencl_memory.hpp"
@@ -28,6 +29,10 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
+    [[nodiscard]] std::size_t import_alignment() const noexcept override { return backend::host_page; }
+    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backend::Memory> import_native(const NativeBuffer& buffer) override;
+    [[nodiscard]] NativeDevice native() const override;
     [[nodiscard]] bool runs(ir::Language language) const noexcept override {
         return language == ir::Language::OpenCL;
     }
@@ -45,7 +50,7 @@ private:
     DeviceInfo info_;
     OpenClOptions options_;
     std::shared_ptr<Heap> heap_;
-    std::shared_ptr<Heap> reports_;  // as heap_, but nobody's limit counts them
+    std::shared_ptr<Heap> scratch_;  // as heap_, but nobody's limit counts it: reports, queues' own memory
     std::shared_ptr<Heap> host_;
     std::shared_ptr<const Builder> builder_;
 };

@@ -101,7 +101,9 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                 break;
             }
             case ParameterKind::Offset: {
-                const cl_ulong offset = launch.args[parameter.index].offset;
+                const backend::Argument& argument = launch.args[parameter.index];
+                const cl_ulong offset =
+                    static_cast<const OpenClMemory&>(*argument.memory).offset() + argument.offset;
                 if (changes(k, &offset)) set_bytes(k, sizeof offset, &offset);
                 break;
             }

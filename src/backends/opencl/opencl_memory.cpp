@@ -1,6 +1,7 @@
 // Making and freeing buffers, within the limits.
 #include "backends/opencl/opencl_memory.hpp"
 
+#include "backends/api/caller_memory.hpp"
 #include "core/text.hpp"
 
 #include <sys/mman.h>
@@ -10,8 +11,6 @@
 
 namespace volley::backends::opencl {
 namespace {
-
-constexpr cl_uint host_alignment = 64;  // as Memory::host() promises
 
 /// Large blocks of the host's memory are better in huge pages. A wish: where the system refuses, small ones
 /// serve.
@@ -48,7 +47,7 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
     Block block;
     if (shared_) {
         void* memory = cl.SVMAlloc(device_->context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
-                                   bytes, host_alignment);
+                                   bytes, cl_uint{backend::host_alignment});
         if (memory == nullptr) {
             result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
             return block;
@@ -60,12 +59,23 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
         if (result != CL_SUCCESS) cl.SVMFree(device_->context(), memory);
         return block;
     }
-    const cl_mem_flags flags = use_ == HeapUse::Host ? CL_MEM_ALLOC_HOST_PTR : cl_mem_flags{0};
-    block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | flags, bytes, nullptr, &result);
-    if (result != CL_SUCCESS || use_ == HeapUse::Device) return block;
-    block.host = static_cast<std::byte*>(cl.EnqueueMapBuffer(
-        queue_, block.buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, nullptr, nullptr, &result));
-    if (result != CL_SUCCESS) cl.ReleaseMemObject(block.buffer);
+    if (use_ == HeapUse::Device) {
+        block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE, bytes, nullptr, &result);
+        return block;
+    }
+    // Room for whole pages: drivers align to less.
+    const std::uint64_t room = bytes + backend::host_page;
+    block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room,
+                                   nullptr, &result);
+    if (result != CL_SUCCESS) return block;
+    block.mapped = static_cast<std::byte*>(cl.EnqueueMapBuffer(
+        queue_, block.buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, room, 0, nullptr, nullptr, &result));
+    if (result != CL_SUCCESS) {
+        cl.ReleaseMemObject(block.buffer);
+        return block;
+    }
+    const auto over = reinterpret_cast<std::uintptr_t>(block.mapped) % backend::host_page;
+    block.host = block.mapped + (backend::host_page - over) % backend::host_page;
     return block;
 }
 
@@ -89,7 +99,7 @@ Heap::Block Heap::take(std::uint64_t wanted) {
 void Heap::destroy(Block block) noexcept {
     const Api& cl = device_->cl;
     if (use_ == HeapUse::Host) {
-        cl.EnqueueUnmapMemObject(queue_, block.buffer, block.host, 0, nullptr, nullptr);
+        cl.EnqueueUnmapMemObject(queue_, block.buffer, block.mapped, 0, nullptr, nullptr);
         cl.Finish(queue_);
     }
     cl.ReleaseMemObject(block.buffer);
@@ -101,32 +111,56 @@ void Heap::give_back(Block block, std::uint64_t bytes) noexcept {
     budget_.give_back(bytes);
 }
 
-OpenClMemory::OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
-    : Memory(bytes, nullptr), heap_(std::move(heap)), block_(heap_->take(bytes)) {
+namespace {
+
+std::uint64_t next_id() {
     static std::atomic<std::uint64_t> next{1};
-    id_ = next.fetch_add(1, std::memory_order_relaxed);
+    return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+OpenClMemory::OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes)
+    : Memory(bytes, nullptr),
+      device_(heap->device()),
+      heap_(std::move(heap)),
+      block_(heap_->take(bytes)),
+      id_(next_id()) {
     host_ = block_.host;
+    if (pinned()) offset_ = static_cast<std::uint64_t>(block_.host - block_.mapped);
+}
+
+OpenClMemory::OpenClMemory(std::shared_ptr<LogicalDevice> device, const ForeignBuffer& foreign,
+                           std::uint64_t bytes)
+    : Memory(bytes, foreign.host), device_(std::move(device)), offset_(foreign.offset), id_(next_id()) {
+    block_.buffer = foreign.buffer;
 }
 
 OpenClMemory::~OpenClMemory() {
-    for (const auto& [offset, part] : parts_) heap_->device().cl.ReleaseMemObject(part);
-    heap_->give_back(block_, size_);
+    for (const auto& [offset, part] : parts_) device_->cl.ReleaseMemObject(part);
+    if (heap_) {
+        heap_->give_back(block_, size_);
+    } else {
+        device_->cl.ReleaseMemObject(block_.buffer);
+    }
 }
 
 cl_mem OpenClMemory::part(std::uint64_t offset) const {
-    if (offset == 0) return block_.buffer;
-    LogicalDevice& device = heap_->device();
-    if (offset % device.physical().base_alignment != 0 || offset >= size_) return nullptr;
+    const std::uint64_t begin = offset_ + offset;
+    if (begin == 0) return block_.buffer;
+    if (begin % device_->physical().base_alignment != 0 || offset >= size_) return nullptr;
     const std::scoped_lock lock(mutex_);
     cl_mem& part = parts_[offset];
     if (part == nullptr) {
-        const cl_buffer_region region{offset, size_ - offset};
+        const cl_buffer_region region{begin, size_ - offset};
         cl_int result = CL_SUCCESS;
-        part = device.cl.CreateSubBuffer(block_.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                         &region, &result);
-        device.check(result, "clCreateSubBuffer");
+        part = device_->cl.CreateSubBuffer(block_.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                           &region, &result);
+        device_->check(result, "clCreateSubBuffer");
     }
     return part;
 }
+
+NativeBuffer OpenClMemory::native() const { return OpenClBuffer{block_.buffer, offset_, size_}; }
 
 }  // namespace volley::backends::opencl

@@ -3,7 +3,7 @@
 // Where host and device share memory in fine grain (shared virtual memory of OpenCL 2.0, as on CPUs), the
 // buffer lies in such memory, and the host works in it without mapping. A plain buffer that stays mapped
 // while kernels use it would be undefined, so elsewhere the host does not see it. Staging memory is pinned
-// and mapped for good: only transfers touch it.
+// and mapped for good: only transfers touch it, by its pointer.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -34,15 +34,17 @@ public:
 
     struct Block {
         cl_mem buffer = nullptr;
-        std::byte* host = nullptr;
+        std::byte* host = nullptr;    // where the host works; of pinned memory the first whole page
+        std::byte* mapped = nullptr;  // what the driver gave, and wants back
     };
     /// Throws MemoryError naming the sizes and the device.
     [[nodiscard]] Block take(std::uint64_t bytes);
     void give_back(Block block, std::uint64_t bytes) noexcept;
 
-    [[nodiscard]] LogicalDevice& device() const noexcept { return *device_; }
+    [[nodiscard]] const std::shared_ptr<LogicalDevice>& device() const noexcept { return device_; }
     /// Whether blocks are shared virtual memory.
     [[nodiscard]] bool shared() const noexcept { return shared_; }
+    [[nodiscard]] HeapUse use() const noexcept { return use_; }
     [[nodiscard]] std::uint64_t live() const noexcept { return budget_.live(); }
 
 private:
@@ -56,23 +58,39 @@ private:
     backend::MemoryBudget budget_;
 };
 
+/// A buffer that others made.
+struct ForeignBuffer {
+    cl_mem buffer = nullptr;
+    std::uint64_t offset = 0;   // of the first byte in it
+    std::byte* host = nullptr;  // that byte, where host and device share it
+};
+
 class OpenClMemory final : public backend::Memory {
 public:
     OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
+    /// Takes over one reference to the buffer. Counts against no budget.
+    OpenClMemory(std::shared_ptr<LogicalDevice> device, const ForeignBuffer& foreign, std::uint64_t bytes);
     ~OpenClMemory() override;
 
     [[nodiscard]] cl_mem buffer() const noexcept { return block_.buffer; }
+    /// Of the first byte in the buffer.
+    [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
     /// A number that no other memory has had: handles come again.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
     /// Whether the device takes pointers into it.
-    [[nodiscard]] bool shared() const noexcept { return heap_->shared(); }
+    [[nodiscard]] bool shared() const noexcept { return heap_ != nullptr && heap_->shared(); }
+    /// Whether the buffer is mapped for good: the driver must not be given it, only host().
+    [[nodiscard]] bool pinned() const noexcept { return heap_ != nullptr && heap_->use() == HeapUse::Host; }
     /// The buffer from that byte on, for kernels that take no offset; made once. Null where the device
-    /// cannot, as `offset` is no multiple of its alignment.
+    /// cannot, as the place is no multiple of its alignment.
     [[nodiscard]] cl_mem part(std::uint64_t offset) const;
+    [[nodiscard]] NativeBuffer native() const override;
 
 private:
-    std::shared_ptr<Heap> heap_;
+    std::shared_ptr<LogicalDevice> device_;
+    std::shared_ptr<Heap> heap_;  // null: others made the buffer
     Heap::Block block_;
+    std::uint64_t offset_ = 0;
     std::uint64_t id_;
     mutable std::mutex mutex_;
     mutable std::map<std::uint64_t, cl_mem> parts_;

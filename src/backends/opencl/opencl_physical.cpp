@@ -209,6 +209,8 @@ std::string describe(const Api& cl, cl_platform_id platform, cl_device_id device
     const auto svm = query.value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
     to.fine_grained = to.version >= 200 && to.unified && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0 &&
                       cl.SVMAlloc != nullptr && cl.SVMFree != nullptr && cl.SetKernelArgSVMPointer != nullptr;
+    // A CPU's buffers around the caller's memory are that memory.
+    to.shares_any_memory = to.info.software || (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0;
     to.max_allocation = query.value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     to.base_alignment = std::max(query.value<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, 1u);
     to.max_argument_bytes = query.value<std::size_t>(CL_DEVICE_MAX_PARAMETER_SIZE, 1024);

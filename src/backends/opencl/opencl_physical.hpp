@@ -26,6 +26,7 @@ struct PhysicalDevice {
     bool unified = false;  // its memory is the host's
     /// Buffers whose bytes host and device share without mapping, as fine-grained shared virtual memory.
     bool fine_grained = false;
+    bool shares_any_memory = false;  // the caller's own too
 };
 
 /// Fills in all of it. Gives the reason why the device cannot serve, or an empty string.

@@ -62,13 +62,14 @@ OpenClQueue::Driver::~Driver() {
     device->give_back_slot(slot);
 }
 
-OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& reports,
+OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& scratch,
                          std::shared_ptr<Heap> host, const QueueOptions& options)
     : device_(std::move(device)),
+      scratch_heap_(scratch),
       host_(std::move(host)),
       options_(options),
       queue_(device_),
-      reports_([heap = reports](std::uint64_t bytes) {
+      reports_([heap = scratch](std::uint64_t bytes) {
           auto memory = std::make_unique<OpenClMemory>(heap, bytes);
           std::byte* bytes_of_host = memory->host();
           return std::make_unique<backend::ReportBuffer>(std::move(memory), bytes_of_host);

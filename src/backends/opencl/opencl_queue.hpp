@@ -7,6 +7,7 @@
 
 #include "backends/api/host_commands.hpp"
 #include "backends/api/queue.hpp"
+#include "backends/api/rect_parts.hpp"
 #include "backends/api/ring.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "backends/opencl/opencl_timeline.hpp"
@@ -25,8 +26,8 @@ struct QueueOptions {
 
 class OpenClQueue final : public backend::Queue {
 public:
-    /// `reports` gives memory for what kernels print, `host` for staging.
-    OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& reports,
+    /// `scratch` gives memory of the device for what kernels print and for copies, `host` for staging.
+    OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& scratch,
                 std::shared_ptr<Heap> host, const QueueOptions& options);
     /// Waits for its work. Errors that nobody waited for are lost.
     ~OpenClQueue() override;
@@ -41,6 +42,18 @@ public:
                         std::uint64_t from_offset, std::uint64_t bytes) override;
     backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                         std::span<const std::byte> pattern) override;
+    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
+                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
+                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
+    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
+                             const backend::Memory& from, const backend::RectPlace& from_at,
+                             const backend::Rect& rect) override;
+    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
+                             std::span<const std::byte> pattern) override;
+    /// Of a copy inside of the device; chunks of what comes from the host or goes there count for themselves.
+    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& to, const backend::RectPlace& from,
+                                           const backend::Rect& rect) const noexcept override;
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
@@ -81,22 +94,32 @@ private:
     template <class Enqueue>
     void give_to_device(backend::Point point, const Enqueue& enqueue);
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
-    backend::Point write_staged(Lock& lock, const OpenClMemory& to, std::uint64_t offset,
-                                std::span<const std::byte> data);
-    backend::Point copy_repeatedly(const OpenClMemory& memory, std::uint64_t offset, std::uint64_t seed,
-                                   std::uint64_t bytes);
+    /// Device memory of ours that commands use one after the other.
+    [[nodiscard]] cl_mem scratch();
+    /// Now, if the queue is idle and that is wanted; else in its order.
+    backend::Point do_on_host(Lock& lock, bool now, std::function<void()> action);
+    backend::Point write_staged(Lock& lock, const OpenClMemory& to, const backend::RectPlace& at,
+                                const std::byte* data, const backend::RectPlace& data_at,
+                                const backend::Rect& rect);
+    backend::Point copy_through_scratch(cl_mem buffer, const backend::RectMove& move);
+    backend::Point fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_t offset, std::uint64_t bytes,
+                            std::span<const std::byte> pattern);
+    backend::Point fill_by_copies(Lock& lock, const OpenClMemory& memory, const backend::RectPlace& at,
+                                  const backend::Rect& rect, std::span<const std::byte> pattern);
     void enqueue_launch(const Kernel& kernel, const backend::Launch& launch, backend::ReportBuffer* reports,
                         cl_event* event);
     void enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object, cl_event* event);
     [[noreturn]] void fail_grid(cl_int result, const backend::Launch& launch);
 
     std::shared_ptr<LogicalDevice> device_;
+    std::shared_ptr<Heap> scratch_heap_;
     std::shared_ptr<Heap> host_;
     QueueOptions options_;
     Driver queue_;
     backend::ReportPool reports_;
     OpenClTimeline timeline_;
-    std::unique_ptr<StagingRing> staging_;  // made when first needed
+    std::unique_ptr<StagingRing> staging_;   // made when first needed,
+    std::unique_ptr<OpenClMemory> scratch_;  //   both
 
     std::mutex mutex_;
     backend::HostCommands host_commands_;
@@ -108,7 +131,13 @@ template <class Enqueue>
 void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue) {
     timeline_.reserve();
     cl_event event = nullptr;
-    enqueue(&event);
+    try {
+        enqueue(&event);
+    } catch (...) {
+        // Some of its calls may be under way, with memory that its caller takes back now.
+        if (!device_->lost()) device_->cl.Finish(queue_.handle);
+        throw;
+    }
     timeline_.keep(point, event);
     timeline_.flush();
 }

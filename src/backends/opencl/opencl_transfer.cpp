@@ -1,26 +1,48 @@
-// The queue's transfers. Where the host shares the memory and the queue is idle, it moves the bytes itself.
-// Else they go through pinned memory in chunks, so that the device copies one while the host fills or empties
-// another; only where the memory is shared the driver reads and writes the caller's own.
+// The queue's transfers: all are rows, often just one. Where the host shares the memory and the queue is
+// idle, it moves the bytes itself. Else they go through pinned memory in chunks, so that the device copies
+// one while the host fills or empties another; only where the memory is shared the driver reads and writes
+// the caller's own.
+//
+// Host memory of the device's (pinned) is mapped for good, so the driver is given its pointer, never its
+// buffer.
+#include "backends/api/host_rect.hpp"
 #include "backends/api/pattern.hpp"
 #include "backends/opencl/opencl_queue.hpp"
+#include "backends/opencl/opencl_rect.hpp"
 #include "core/fail.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace volley::backends::opencl {
 
+using backend::Memory;
 using backend::Point;
+using backend::Rect;
+using backend::RectMove;
+using backend::RectPart;
+using backend::RectPlace;
 
 namespace {
 
 constexpr std::uint64_t small_bytes = 256 * 1024;  // that the calling thread moves itself
-constexpr std::size_t longest_pattern = 128;       // that the driver fills with
+constexpr std::uint64_t row_bytes = 16;            // that could be moved in the time that a row costs
+constexpr std::uint64_t short_row = 64;            // CPU drivers take twice the host's time for shorter ones
+constexpr std::uint64_t long_row = 256 * 1024;     // that is filled by a command of its own
+constexpr std::uint64_t scratch_bytes = 1 << 20;
+constexpr std::size_t longest_pattern = 128;  // that the driver fills with
 
-const OpenClMemory& of(const backend::Memory& memory) { return static_cast<const OpenClMemory&>(memory); }
+const OpenClMemory& of(const Memory& memory) { return static_cast<const OpenClMemory&>(memory); }
+
+bool is_small(const Rect& rect) { return rect.bytes() + row_bytes * rect.rows() <= small_bytes; }
+
+/// In the driver's buffer.
+RectPlace in_buffer(const OpenClMemory& memory, const RectPlace& place) {
+    return {memory.offset() + place.offset, place.stride};
+}
 
 }  // namespace
 
@@ -43,143 +65,274 @@ OpenClQueue::Staging OpenClQueue::stage(Lock& lock, std::uint64_t bytes) {
     return {first, std::move(own)};
 }
 
-Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, std::uint64_t offset,
-                                std::span<const std::byte> data) {
+cl_mem OpenClQueue::scratch() {
+    if (!scratch_) scratch_ = std::make_unique<OpenClMemory>(scratch_heap_, scratch_bytes);
+    return scratch_->buffer();
+}
+
+Point OpenClQueue::do_on_host(Lock& lock, bool now, std::function<void()> action) {
+    if (now && idle()) {
+        action();
+        return last();
+    }
+    const Point point = host_commands_.add(std::move(action));
+    lock.unlock();
+    host_commands_.wake();
+    return point;
+}
+
+// ---- between host and device ----
+
+Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const RectPlace& at,
+                                const std::byte* data, const RectPlace& data_at, const Rect& rect) {
     Point point = last();
-    while (!data.empty()) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(data.size(), options_.chunk_bytes);
+    backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
         make_room(lock);
-        const Staging staging = stage(lock, bytes);
-        std::memcpy(staging.bytes, data.data(), bytes);
+        const Staging staging = stage(lock, part.rect.bytes());
+        backend::copy_rows(staging.bytes, backend::dense(part.rect), data, part.in(data_at), part.rect);
         // Memory of its own lives until the command is done.
         backend::Epilogue epilogue;
         epilogue.staging = staging.own;
+        const RectMove move =
+            backend::joined({part.rect, part.in(in_buffer(to, at)), backend::dense(part.rect)});
         point = submit(
-            [this, buffer = to.buffer(), offset, bytes, from = staging.bytes](cl_event* event) {
-                device_->check(device_->cl.EnqueueWriteBuffer(queue_.handle, buffer, CL_FALSE, offset, bytes,
-                                                              from, 0, nullptr, event),
-                               "clEnqueueWriteBuffer");
+            [this, buffer = to.buffer(), from = staging.bytes, move](cl_event* event) {
+                enqueue_write({*device_, queue_.handle}, buffer, from, move, event);
             },
             staging.own ? &epilogue : nullptr);
         if (!staging.own) staging_->places.commit(point);
-        offset += bytes;
-        data = data.subspan(bytes);
-    }
+    });
     return point;
 }
 
-Point OpenClQueue::write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
+Point OpenClQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* data,
+                              const RectPlace& data_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (data.empty()) return last();
-    if (to.host() != nullptr && idle()) {
-        std::memcpy(to.host() + offset, data.data(), data.size());
+    if (rect.row == 0) return last();
+    const OpenClMemory& memory = of(to);
+    if (memory.host() != nullptr && idle()) {
+        backend::copy_rows(memory.host(), at, data, data_at, rect);
         return last();
     }
-    return write_staged(lock, of(to), offset, data);
+    if (memory.pinned()) {
+        std::vector<std::byte> aside(rect.bytes());
+        backend::copy_rows(aside.data(), backend::dense(rect), data, data_at, rect);
+        return do_on_host(lock, false, [first = memory.host(), at, rect, aside = std::move(aside)] {
+            backend::copy_rows(first, at, aside.data(), backend::dense(rect), rect);
+        });
+    }
+    return write_staged(lock, memory, at, data, data_at, rect);
 }
 
-Point OpenClQueue::read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
+Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte* data,
+                             const RectPlace& data_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (data.empty()) return last();
+    if (rect.row == 0) return last();
     const OpenClMemory& memory = of(from);
-    if (memory.host() != nullptr && idle()) {
-        std::memcpy(data.data(), memory.host() + offset, data.size());
-        return last();
+    if (memory.pinned() || (memory.host() != nullptr && idle())) {
+        return do_on_host(lock, true, [data, data_at, first = memory.host(), at, rect] {
+            backend::copy_rows(data, data_at, first, at, rect);
+        });
     }
-    const auto enqueue_read = [this, buffer = memory.buffer()](std::uint64_t at, std::uint64_t bytes,
-                                                               std::byte* to, cl_event* event) {
-        device_->check(
-            device_->cl.EnqueueReadBuffer(queue_.handle, buffer, CL_FALSE, at, bytes, to, 0, nullptr, event),
-            "clEnqueueReadBuffer");
+    const auto submit_read = [&](std::byte* to, const RectMove& wanted, backend::Epilogue* epilogue) {
+        return submit(
+            [this, to, buffer = memory.buffer(), move = backend::joined(wanted)](cl_event* event) {
+                enqueue_read({*device_, queue_.handle}, to, buffer, move, event);
+            },
+            epilogue);
     };
     if (memory.host() != nullptr) {
         make_room(lock);
-        return submit([enqueue_read, offset, data](cl_event* event) {
-            enqueue_read(offset, data.size(), data.data(), event);
-        });
+        return submit_read(data, {rect, data_at, in_buffer(memory, at)}, nullptr);
     }
     Point point = last();
-    while (!data.empty()) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(data.size(), options_.chunk_bytes);
+    backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
         make_room(lock);
-        const Staging staging = stage(lock, bytes);
+        const Staging staging = stage(lock, part.rect.bytes());
         backend::Epilogue epilogue;
         epilogue.from = staging.bytes;
-        epilogue.to = data.data();
-        epilogue.rect.row = bytes;
+        epilogue.to = data;
+        epilogue.to_at = part.in(data_at);
+        epilogue.rect = part.rect;
         epilogue.staging = staging.own;
-        point = submit([enqueue_read, offset, bytes,
-                        to = staging.bytes](cl_event* event) { enqueue_read(offset, bytes, to, event); },
-                       &epilogue);
+        point = submit_read(
+            staging.bytes, {part.rect, backend::dense(part.rect), part.in(in_buffer(memory, at))}, &epilogue);
         if (!staging.own) staging_->places.commit(point);
-        offset += bytes;
-        data = data.subspan(bytes);
-    }
+    });
     return point;
 }
 
-Point OpenClQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
-                        std::uint64_t from_offset, std::uint64_t bytes) {
+// ---- inside of the device ----
+
+Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& from, const RectPlace& from_at,
+                             const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (bytes == 0) return last();
-    if (bytes <= small_bytes && from.host() != nullptr && to.host() != nullptr && idle()) {
-        std::memcpy(to.host() + to_offset, from.host() + from_offset, bytes);
-        return last();
+    if (rect.row == 0) return last();
+    const OpenClMemory& target = of(to);
+    const OpenClMemory& source = of(from);
+    const RectMove move = backend::joined({rect, to_at, from_at});
+    const bool small = is_small(move.rect);
+    if (target.host() != nullptr && source.host() != nullptr) {
+        const bool short_rows = move.rect.row < short_row && !target.pinned() && !source.pinned();
+        if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small)) {
+            return do_on_host(lock, small, [a = target.host(), b = source.host(), move] {
+                backend::copy_rows(a, move.to, b, move.from, move.rect);
+            });
+        }
     }
     make_room(lock);
-    return submit([this, source = of(from).buffer(), target = of(to).buffer(), from_offset, to_offset,
-                   bytes](cl_event* event) {
-        device_->check(device_->cl.EnqueueCopyBuffer(queue_.handle, source, target, from_offset, to_offset,
-                                                     bytes, 0, nullptr, event),
-                       "clEnqueueCopyBuffer");
+    if (target.pinned()) {
+        const RectMove call{move.rect, move.to, in_buffer(source, move.from)};
+        return submit([this, a = target.host(), b = source.buffer(), call](cl_event* event) {
+            enqueue_read({*device_, queue_.handle}, a, b, call, event);
+        });
+    }
+    if (source.pinned()) {
+        const RectMove call{move.rect, in_buffer(target, move.to), move.from};
+        return submit([this, a = target.buffer(), b = source.host(), call](cl_event* event) {
+            enqueue_write({*device_, queue_.handle}, a, b, call, event);
+        });
+    }
+    const RectMove call{move.rect, in_buffer(target, move.to), in_buffer(source, move.from)};
+    if (target.buffer() == source.buffer() && !can_copy_within(call))
+        return copy_through_scratch(target.buffer(), call);
+    return submit([this, a = target.buffer(), b = source.buffer(), call](cl_event* event) {
+        enqueue_copy({*device_, queue_.handle}, a, b, call, event);
     });
 }
 
-Point OpenClQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                        std::span<const std::byte> pattern) {
+Point OpenClQueue::copy_through_scratch(cl_mem buffer, const RectMove& move) {
+    return submit([this, buffer, between = scratch(), move](cl_event* event) {
+        const Enqueue enqueue{*device_, queue_.handle};
+        const Rect most = backend::part_of(move.rect, scratch_bytes);
+        std::uint64_t left = move.rect.bytes();
+        backend::for_each_part(move.rect, most, [&](const RectPart& part) {
+            const RectPlace dense = backend::dense(part.rect);
+            left -= part.rect.bytes();
+            enqueue_copy(enqueue, between, buffer, backend::joined({part.rect, dense, part.in(move.from)}),
+                         nullptr);
+            enqueue_copy(enqueue, buffer, between, backend::joined({part.rect, part.in(move.to), dense}),
+                         left == 0 ? event : nullptr);
+        });
+    });
+}
+
+// ---- fills ----
+
+Point OpenClQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& wanted,
+                             std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
     Lock lock(mutex_);
     device_->check_lost();
-    if (bytes == 0) return last();
+    if (wanted.row == 0) return last();
     const OpenClMemory& memory = of(to);
-    if (bytes <= small_bytes && to.host() != nullptr && idle()) {
-        backend::repeat(to.host() + offset, bytes, pattern);
+    const RectMove move = backend::joined({wanted, at, at});  // rows that touch are one
+    const Rect& rect = move.rect;
+    const bool small = is_small(rect);
+    if (memory.host() != nullptr && small && idle()) {
+        backend::fill_rows(memory.host(), move.to, rect, pattern);
         return last();
     }
+    if (memory.pinned() || (memory.host() != nullptr && !small && rect.row < short_row)) {
+        return do_on_host(lock, false,
+                          [first = memory.host(), place = move.to, rect,
+                           kept = std::vector<std::byte>(pattern.begin(), pattern.end())] {
+                              backend::fill_rows(first, place, rect, kept);
+                          });
+    }
+    if (rect.rows() == 1) return fill_row(lock, memory, move.to.offset, rect.row, pattern);
+    if (rect.row < long_row) return fill_by_copies(lock, memory, move.to, rect, pattern);
+    Point point = last();
+    backend::for_each_part(rect, {rect.row, {1, 1}}, [&](const RectPart& part) {
+        point = fill_row(lock, memory, part.in(move.to).offset, rect.row, pattern);
+    });
+    return point;
+}
+
+Point OpenClQueue::fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_t offset, std::uint64_t bytes,
+                            std::span<const std::byte> pattern) {
     const std::size_t size = pattern.size();
-    if (size <= longest_pattern && std::has_single_bit(size) && offset % size == 0 && bytes % size == 0) {
+    const std::uint64_t begin = memory.offset() + offset;
+    if (size <= longest_pattern && std::has_single_bit(size) && begin % size == 0 && bytes % size == 0) {
         make_room(lock);
         std::array<std::byte, longest_pattern> kept{};
         std::copy(pattern.begin(), pattern.end(), kept.begin());
-        return submit([this, buffer = memory.buffer(), kept, size, offset, bytes](cl_event* event) {
-            device_->check(device_->cl.EnqueueFillBuffer(queue_.handle, buffer, kept.data(), size, offset,
+        return submit([this, buffer = memory.buffer(), kept, size, begin, bytes](cl_event* event) {
+            device_->check(device_->cl.EnqueueFillBuffer(queue_.handle, buffer, kept.data(), size, begin,
                                                          bytes, 0, nullptr, event),
                            "clEnqueueFillBuffer");
         });
     }
     // Some whole patterns from the host, then the device copies what is there behind itself.
     const std::vector<std::byte> seed = backend::seed_of(pattern, bytes);
-    const Point written = write_staged(lock, memory, offset, seed);
+    const Point written = write_staged(lock, memory, {offset, {}}, seed.data(), {}, {seed.size(), {1, 1}});
     if (seed.size() == bytes) return written;
     make_room(lock);
-    return copy_repeatedly(memory, offset, seed.size(), bytes);
-}
-
-Point OpenClQueue::copy_repeatedly(const OpenClMemory& memory, std::uint64_t offset, std::uint64_t seed,
-                                   std::uint64_t bytes) {
-    return submit([this, buffer = memory.buffer(), offset, seed, bytes](cl_event* event) {
-        for (std::uint64_t done = seed; done < bytes;) {
+    return submit([this, buffer = memory.buffer(), begin, first = seed.size(), bytes](cl_event* event) {
+        for (std::uint64_t done = first; done < bytes;) {
             const std::uint64_t more = std::min(done, bytes - done);
-            const bool is_last = done + more == bytes;
-            device_->check(device_->cl.EnqueueCopyBuffer(queue_.handle, buffer, buffer, offset, offset + done,
-                                                         more, 0, nullptr, is_last ? event : nullptr),
-                           "clEnqueueCopyBuffer");
+            enqueue_copy({*device_, queue_.handle}, buffer, buffer,
+                         {{more, {1, 1}}, {begin + done, {}}, {begin, {}}},
+                         done + more == bytes ? event : nullptr);
             done += more;
         }
     });
+}
+
+Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const RectPlace& at,
+                                  const Rect& rect, std::span<const std::byte> pattern) {
+    // As many whole rows side by side as the scratch memory holds, which the device copies to where they lie.
+    const std::uint64_t bytes = std::max(std::min(scratch_bytes, options_.chunk_bytes), rect.row);
+    const Rect most = backend::part_of(rect, bytes);
+    make_room(lock);
+    const Staging staging = stage(lock, most.bytes());
+    backend::repeat(staging.bytes, most.bytes(), pattern);
+    backend::Epilogue epilogue;
+    epilogue.staging = staging.own;
+    const Point point = submit(
+        [this, buffer = memory.buffer(), rows = scratch(), from = staging.bytes, rect, most,
+         place = in_buffer(memory, at)](cl_event* event) {
+            const Enqueue enqueue{*device_, queue_.handle};
+            enqueue_write(enqueue, rows, from, {{most.bytes(), {1, 1}}, {}, {}}, nullptr);
+            std::uint64_t left = rect.bytes();
+            backend::for_each_part(rect, most, [&](const RectPart& part) {
+                left -= part.rect.bytes();
+                enqueue_copy(enqueue, buffer, rows,
+                             backend::joined({part.rect, part.in(place), backend::dense(part.rect)}),
+                             left == 0 ? event : nullptr);
+            });
+        },
+        staging.own ? &epilogue : nullptr);
+    if (!staging.own) staging_->places.commit(point);
+    return point;
+}
+
+// ---- one row ----
+
+Point OpenClQueue::write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
+    return write_rect(to, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
+}
+
+Point OpenClQueue::read(const Memory& from, std::uint64_t offset, std::span<std::byte> data) {
+    return read_rect(from, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
+}
+
+Point OpenClQueue::copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
+                        std::uint64_t bytes) {
+    return copy_rect(to, {to_offset, {}}, from, {from_offset, {}}, {bytes, {1, 1}});
+}
+
+Point OpenClQueue::fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                        std::span<const std::byte> pattern) {
+    return fill_rect(to, {offset, {}}, {bytes, {1, 1}}, pattern);
+}
+
+std::uint64_t OpenClQueue::rect_calls(const RectPlace& to, const RectPlace& from,
+                                      const Rect& rect) const noexcept {
+    return calls_of(backend::joined({rect, to, from}));
 }
 
 }  // namespace volley::backends::opencl
