@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace volley::backends::cpu {
 namespace {
 
@@ -42,6 +44,21 @@ TEST(CpuMemory, RefusesMoreThanTheMachineHas) {
     EXPECT_THROW((void)device->allocate(std::size_t{1} << 50), MemoryError);
     EXPECT_THROW((void)device->allocate(~std::size_t{0}), MemoryError);
     EXPECT_NO_THROW((void)device->allocate(64));
+}
+
+TEST(CpuMemory, OfTheCallersCountsAgainstNoBudget) {
+    const auto device = open_cpu({.memory_limit = 1000});
+    alignas(64) std::array<std::byte, 5000> mine{};
+    const auto memory = device->import_host(mine);
+    EXPECT_EQ(memory->host(), mine.data());
+    EXPECT_EQ(memory->size(), 5000u);
+    EXPECT_TRUE(device->allocate(1000));
+}
+
+TEST(CpuMemory, OfTheHostCountsLikeAnyOther) {
+    const auto device = open_cpu({.memory_limit = 1000});
+    EXPECT_THROW((void)device->allocate_host(1001), MemoryError);
+    EXPECT_TRUE(device->allocate_host(1000));
 }
 
 TEST(CpuDevice, DescribesTheProcessor) {

@@ -1,8 +1,10 @@
 // The CPU's queue: order, helping, errors, many threads.
+#include "backends/cpu/cpu_command.hpp"
 #include "backends/cpu_support.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
@@ -251,6 +253,52 @@ TEST(CpuQueueAlone, MakesAndEndsManyQueues) {
         b->timeline().wait(1);
         EXPECT_EQ(count, 2);
     }
+}
+
+/// Each piece of a transfer, as bytes that it covers; together they are all of them, once.
+void expect_whole(Transfer transfer, std::uint64_t pieces, std::uint32_t at_least) {
+    const backend::Rect& rect = transfer.move.rect;
+    const std::uint32_t count = cut(transfer, pieces);
+    EXPECT_GE(count, at_least);
+    EXPECT_LE(count, 4 * pieces);
+    std::vector<std::byte> to(rect.bytes(), std::byte{0});
+    const std::vector<std::byte> from(rect.bytes(), std::byte{1});
+    transfer.to = to.data();
+    transfer.from = from.data();
+    transfer.move.to = transfer.move.from = backend::dense(rect);
+    std::uint64_t covered = 0;
+    for (std::uint32_t piece = 0; piece < count; ++piece) {
+        run_copy(transfer, piece);
+        const auto now = static_cast<std::uint64_t>(std::count(to.begin(), to.end(), std::byte{1}));
+        EXPECT_GT(now, covered) << "piece " << piece << " of " << count << " covers nothing of its own";
+        covered = now;
+    }
+    EXPECT_EQ(covered, rect.bytes());
+}
+
+TEST(CpuPieces, OfRowsAreRowsPlanesOrPartsOfARow) {
+    const auto rows = [](std::uint64_t row, std::uint64_t count, std::uint64_t planes) {
+        Transfer transfer;
+        transfer.move.rect = {row, {count, planes}};
+        return transfer;
+    };
+    expect_whole(rows(400'000, 1, 1), 8, 8);
+    expect_whole(rows(100'000, 3, 1), 8, 6);
+    expect_whole(rows(4, 30'000, 1), 8, 8);
+    expect_whole(rows(40, 1000, 3), 8, 8);
+    expect_whole(rows(40, 3, 1000), 8, 8);
+    expect_whole(rows(10, 1, 1), 8, 1);
+    expect_whole(rows(1, 3, 1), 8, 3);
+}
+
+TEST(CpuPieces, OfAFillAreWholePatterns) {
+    Transfer transfer;
+    transfer.move.rect = {4096 * 12 * 100, {1, 1}};
+    transfer.pattern = 12;
+    const std::uint32_t count = cut(transfer, 8);
+    EXPECT_GE(count, 8u);
+    EXPECT_EQ(transfer.most.row % 12, 0u);
+    EXPECT_EQ(transfer.most.row % 4096, 0u);
 }
 
 }  // namespace
