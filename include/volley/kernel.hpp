@@ -284,9 +284,10 @@ public:
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();
-    return detail::KernelAccess::make(
-        lang::params_t<F>{},
-        detail::make_kernel(name, options, std::make_unique<detail::BodyOf<F>>(std::move(body))));
+    // Not make_unique: a unique_ptr to each lambda's own type is some thirty functions more to compile.
+    std::unique_ptr<detail::KernelBody> kept(new detail::BodyOf<F>(std::move(body)));
+    return detail::KernelAccess::make(lang::params_t<F>{},
+                                      detail::make_kernel(name, options, std::move(kept)));
 }
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, F body) {

@@ -77,6 +77,21 @@ const std::vector<DeviceConfiguration>& backend_configurations() {
     return all;
 }
 
+bool register_device_test(const std::vector<DeviceConfiguration>& configurations, const char* suite,
+                          const char* name, const char* file, int line,
+                          std::unique_ptr<DeviceTest> (*make)()) {
+    for (const DeviceConfiguration& configuration : configurations) {
+        if (!configuration.takes(suite)) continue;
+        ::testing::RegisterTest(suite, (std::string(name) + "/" + configuration.label).c_str(), nullptr,
+                                configuration.label.c_str(), file, line, [&configuration, make] {
+                                    std::unique_ptr<DeviceTest> test = make();
+                                    test->use(configuration);
+                                    return test.release();
+                                });
+    }
+    return true;
+}
+
 void DeviceTest::SetUp() {
     const auto [entry, fresh] = contexts().try_emplace(configuration_->label);
     if (fresh) entry->second = open(configuration_->options);

@@ -111,30 +111,21 @@ private:
     std::unique_ptr<ContextScope> scope_;
 };
 
-template <class Test>
+/// Registers a test for each configuration that takes its suite; true.
 bool register_device_test(const std::vector<DeviceConfiguration>& configurations, const char* suite,
-                          const char* name, const char* file, int line) {
-    for (const DeviceConfiguration& configuration : configurations) {
-        if (!configuration.takes(suite)) continue;
-        ::testing::RegisterTest(suite, (std::string(name) + "/" + configuration.label).c_str(), nullptr,
-                                configuration.label.c_str(), file, line, [&configuration]() -> DeviceTest* {
-                                    auto test = std::make_unique<Test>();
-                                    test->use(configuration);
-                                    return test.release();
-                                });
-    }
-    return true;
-}
+                          const char* name, const char* file, int line,
+                          std::unique_ptr<DeviceTest> (*make)());
 
 }  // namespace volley::testing
 
-#define VOLLEY_DEVICE_TEST_IN(configurations, Suite, Name)                                            \
-    class Suite##_##Name final : public ::volley::testing::DeviceTest {                               \
-        void TestBody() override;                                                                     \
-        [[maybe_unused]] static const bool registered_;                                               \
-    };                                                                                                \
-    const bool Suite##_##Name::registered_ = ::volley::testing::register_device_test<Suite##_##Name>( \
-        configurations, #Suite, #Name, __FILE__, __LINE__);                                           \
+#define VOLLEY_DEVICE_TEST_IN(configurations, Suite, Name)                                  \
+    class Suite##_##Name final : public ::volley::testing::DeviceTest {                     \
+        void TestBody() override;                                                           \
+        [[maybe_unused]] static const bool registered_;                                     \
+    };                                                                                      \
+    const bool Suite##_##Name::registered_ = ::volley::testing::register_device_test(       \
+        configurations, #Suite, #Name, __FILE__, __LINE__,                                  \
+        [] { return std::unique_ptr<::volley::testing::DeviceTest>(new Suite##_##Name); }); \
     void Suite##_##Name::TestBody()
 
 #define VOLLEY_DEVICE_TEST(Suite, Name) \
