@@ -3,6 +3,7 @@
 // device's memory.
 #include "backends/queue_support.hpp"
 #include "backends/subjects.hpp"
+#include "support/sanitized.hpp"
 #include "support/validation.hpp"
 
 #include <algorithm>
@@ -57,7 +58,8 @@ TEST_P(QueueTest, StartsAtABuffersOffset) {
 TEST_P(QueueTest, MovesBytesOfAnySizeToAnyOffset) {
     for (const bool mapped : {true, false}) {
         use(mapped);
-        for (const std::size_t size : {0u, 1u, 3u, 1000u, 12288u, 12289u, 100'001u, 3'000'007u}) {
+        for (const std::size_t size :
+             {0u, 1u, 3u, 1000u, 12288u, 12289u, 100'001u, unless_sanitized(3'000'007u, 300'007u)}) {
             std::vector<std::byte> data(size);
             for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
             const auto a = device->allocate(size + 5);
@@ -98,7 +100,7 @@ TEST_P(QueueTest, FillsWithPatternsOfAnySize) {
         use(mapped);
         for (const std::size_t pattern_size : {1u, 2u, 3u, 4u, 8u, 12u, 64u, 1000u, 70'000u}) {
             for (const std::size_t bytes : {pattern_size, 5 * pattern_size, 700 * pattern_size}) {
-                if (bytes > 1'500'000) continue;
+                if (bytes > unless_sanitized(1'500'000u, 150'000u)) continue;
                 std::vector<std::byte> pattern(pattern_size);
                 for (std::size_t i = 0; i < pattern_size; ++i)
                     pattern[i] = static_cast<std::byte>(i % 251 + 1);
@@ -190,6 +192,7 @@ TEST_P(QueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
 }
 
 TEST_P(QueueTest, TakesManyCommandsBehindACallback) {
+    constexpr int launches = unless_sanitized(2000, 500);
     for (const bool mapped : {true, false}) {
         use(mapped);
         const auto program = GetParam().multiply_add(*device);
@@ -200,13 +203,13 @@ TEST_P(QueueTest, TakesManyCommandsBehindACallback) {
         std::vector<int> data(count, 1);
         queue->write(*memory, 0, bytes_of(data));  // more than the ring holds
         std::fill(data.begin(), data.end(), 100);
-        for (int k = 0; k < 2000; ++k) launch_multiply_add(*queue, *program, *memory, 1, 64);
+        for (int k = 0; k < launches; ++k) launch_multiply_add(*queue, *program, *memory, 1, 64);
         std::vector<int> back(count);
         const Point point = queue->read(*memory, 0, std::as_writable_bytes(std::span(back)));
         EXPECT_LT(queue->timeline().completed(), 2u);
         gate.open();
         queue->timeline().wait(point);
-        EXPECT_EQ(back[63], 1 + 2000 * 63);
+        EXPECT_EQ(back[63], 1 + launches * 63);
         EXPECT_EQ(back[count - 1], 1);
     }
 }
@@ -253,7 +256,7 @@ TEST_P(QueueTest, LetsACallbackSubmitToItsOwnQueue) {
 TEST_P(QueueTest, WaitsForAnotherQueueOfItsDevice) {
     const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();
-    const std::uint32_t count = 500'000;
+    const std::uint32_t count = unless_sanitized(500'000, 100'000);
     const auto memory = device->allocate(count * sizeof(int));
     queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
     for (int k = 0; k < 10; ++k) {

@@ -10,7 +10,7 @@
 namespace volley {
 namespace {
 
-class Log : public testing::Test {
+class Log : public ::testing::Test {
 protected:
     void TearDown() override {
         set_log_sink({});
@@ -28,19 +28,19 @@ protected:
 
 TEST_F(Log, PrintsNothingUnasked) {
     set_log_level(LogLevel::Off);
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     log_message(LogLevel::Error, "unheard");
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
     EXPECT_FALSE(log_enabled(LogLevel::Error));
     EXPECT_FALSE(log_enabled(LogLevel::Off));
 }
 
 TEST_F(Log, GoesToStderrWhenALevelIsSet) {
     set_log_level(LogLevel::Info);
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     log_message(LogLevel::Debug, "too fine");
     log_message(LogLevel::Info, "hello");
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "[volley] info: hello\n");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "[volley] info: hello\n");
 }
 
 TEST_F(Log, GoesToTheUsersSink) {

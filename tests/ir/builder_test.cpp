@@ -17,7 +17,7 @@ namespace volley::ir {
 namespace {
 
 using enum ScalarType;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Builder, DeclarationsGoToTheHeadInTheirOrder) {
     Function fn;

@@ -17,8 +17,8 @@ namespace volley::ir {
 namespace {
 
 using enum ScalarType;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 void expect_round_trip(const Function& fn) {
     verify(fn);
@@ -69,7 +69,7 @@ TEST(Printer, EveryOperationRoundTrips) {
 TEST(Printer, SourceLinesRoundTrip) {
     const Function fn = every_op_function();
     const Function read = parse(print(fn));
-    EXPECT_THAT(read.files, testing::UnorderedElementsAreArray(fn.files));
+    EXPECT_THAT(read.files, ::testing::UnorderedElementsAreArray(fn.files));
     std::vector<std::string> lines[2];
     const auto collect = [](const Function& f, std::vector<std::string>& out) {
         for_each_node(f, f.body, [&](NodeId id) {

@@ -14,7 +14,7 @@ namespace volley::ir {
 namespace {
 
 using enum ScalarType;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const DType vec2 = DType::vector(F32, 2);
 const DType vec3 = DType::vector(F32, 3);
@@ -222,7 +222,7 @@ TEST(Typing, RefusalsNameTheOperationAndTheTypes) {
     EXPECT_THAT(refusal(static_cast<Op>(255), {}), HasSubstr("no operation 255"));
 }
 
-class AccessTyping : public testing::Test {
+class AccessTyping : public ::testing::Test {
 protected:
     std::string refusal(Op op, std::vector<NodeId> operands) {
         try {

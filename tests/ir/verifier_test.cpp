@@ -6,6 +6,7 @@
 #include "ir/hash.hpp"
 #include "ir/printer.hpp"
 #include "ir/samples.hpp"
+#include "support/sanitized.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace volley::ir {
 namespace {
 
 using enum ScalarType;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string refusal(const Function& fn) {
     try {
@@ -29,7 +30,7 @@ std::string refusal(const Function& fn) {
     return "accepted";
 }
 
-class VerifierTest : public testing::Test {
+class VerifierTest : public ::testing::Test {
 protected:
     NodeId append(NodeId id) {
         fn.regions[fn.body].nodes.push_back(id);
@@ -333,7 +334,7 @@ TEST_F(VerifierTest, SurvivesRandomDamage) {
     };
     const Function good = every_op_function();
     unsigned accepted = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < testing::unless_sanitized(4000, 1500); ++round) {
         fn = good;
         for (unsigned edits = 1 + pick(3); edits > 0; --edits) {
             Node& node = fn.nodes[pick(fn.nodes.size())];

@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <functional>
+#include <unordered_map>
+#include <vector>
 
 namespace volley::test {
 
@@ -15,8 +17,14 @@ class Evaluator {
 public:
     explicit Evaluator(const ir::Function& fn) : fn_(fn) {}
 
-    /// The leaves of a node's value.
-    std::vector<double> operator()(ir::NodeId id) const {
+    /// The leaves of a node's value. Kept, as a value may be used many times over.
+    const std::vector<double>& operator()(ir::NodeId id) {
+        const auto found = known_.find(id);
+        return found != known_.end() ? found->second : known_.emplace(id, leaves_of(id)).first->second;
+    }
+
+private:
+    std::vector<double> leaves_of(ir::NodeId id) {
         using ir::Op;
         const ir::Node& node = fn_[id];
         const auto args = fn_.args(id);
@@ -31,7 +39,7 @@ public:
                 return leaves;
             }
             case Op::Extract: {
-                std::vector<double> leaves = (*this)(args[0]);
+                const std::vector<double>& leaves = (*this)(args[0]);
                 DType type = fn_.type(args[0]);
                 std::size_t first = 0;
                 for (const ir::NodeId step : args.subspan(1)) {
@@ -61,7 +69,6 @@ public:
         return result;
     }
 
-private:
     double constant(const ir::Node& node) const {
         if (node.type == ScalarType::F64) return std::bit_cast<double>(node.imm);
         if (node.type == ScalarType::F32) return std::bit_cast<float>(static_cast<std::uint32_t>(node.imm));
@@ -107,6 +114,7 @@ private:
     }
 
     const ir::Function& fn_;
+    std::unordered_map<ir::NodeId, std::vector<double>> known_;
 };
 
 /// The leaves of the value that `make()` gives inside a kernel.

@@ -11,8 +11,8 @@
 
 namespace volley::test {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// The printed body of a kernel, without its first and last line and without locations.
 template <class F>

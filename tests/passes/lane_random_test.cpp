@@ -8,6 +8,7 @@
 #include "passes/pipeline.hpp"
 #include "passes/uniformity.hpp"
 #include "support/random.hpp"
+#include "support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,11 +27,7 @@ using testing::Random;
 constexpr std::uint32_t global = 64;
 constexpr std::uint32_t local = 32;
 constexpr std::uint32_t elements = 64;
-#ifdef VOLLEY_SANITIZED
-constexpr std::uint64_t programs = 15;
-#else
-constexpr std::uint64_t programs = 150;
-#endif
+constexpr auto programs = testing::unless_sanitized<std::uint64_t>(150, 15);
 
 // Writes a kernel. Every value is printed with the invocation's id and the iterations of all enclosing loops,
 // which together say which lanes run it at the same time.

@@ -8,6 +8,7 @@
 #include "random/execution.hpp"
 #include "random/generator.hpp"
 #include "support/random.hpp"
+#include "support/sanitized.hpp"
 
 #include <volley/error.hpp>
 
@@ -16,13 +17,9 @@
 namespace volley::testing {
 namespace {
 
-#ifdef VOLLEY_SANITIZED
-constexpr std::uint64_t programs = 40;
-constexpr std::uint64_t few_programs = 10;
-#else
-constexpr std::uint64_t programs = 200;
-constexpr std::uint64_t few_programs = 60;  // where each takes a tenth of a second to compile
-#endif
+constexpr auto device_programs = unless_sanitized<std::uint64_t>(200, 40);
+constexpr auto few_programs =
+    unless_sanitized<std::uint64_t>(40, 10);  // where each takes a third of a second to compile
 
 std::unique_ptr<backend::Device> open(backend::Driver& driver, std::string_view name) {
     for (const DeviceInfo& info : driver.devices()) {
@@ -58,10 +55,10 @@ void run_all(backend::Driver& driver, std::string_view name, bool floats, std::u
 }
 
 TEST(RandomDevices, LavapipeAgreesWithTheInterpreter) {
-    run_all(*backends::vulkan::make_driver(), "llvmpipe", true, programs);
+    run_all(*backends::vulkan::make_driver(), "llvmpipe", true, device_programs);
 }
 TEST(RandomDevices, SwiftShaderAgreesWithTheInterpreter) {
-    run_all(*backends::vulkan::make_driver(), "SwiftShader", false, programs);
+    run_all(*backends::vulkan::make_driver(), "SwiftShader", false, device_programs);
 }
 TEST(RandomDevices, OpenClAgreesWithTheInterpreter) {
     run_all(*backends::opencl::make_driver(), "", true, few_programs);

@@ -4,6 +4,7 @@
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
+#include "support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +41,7 @@ class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
 // In slices, which ctest's shards share out.
 constexpr unsigned slices = 8;
-#ifdef VOLLEY_SANITIZED
-constexpr std::uint64_t share = 4;  // of what runs without: each program takes several times as long
-#else
-constexpr std::uint64_t share = 1;
-#endif
+constexpr auto share = unless_sanitized<std::uint64_t>(1, 5);
 constexpr std::uint64_t pass_programs = 2400 / share;
 constexpr std::uint64_t cpu_programs = 160 / share;        // at all widths
 constexpr std::uint64_t cpu_programs_once = 1200 / share;  // at one each
