@@ -1,5 +1,5 @@
 // Precompiled for every layer of the library: the standard headers that most sources include anyway. A source names
-// what it uses all the same; the linter compiles without this file and finds one that does not.
+// what it uses all the same; the linter reads each without this file and finds one that does not.
 #pragma once
 
 #include <algorithm>
