@@ -194,19 +194,19 @@ TEST_F(OpenClProgramTest, IsLaunchedFromManyThreadsOnManyQueues) {
 
 // ---- sources that were written elsewhere ----
 
-constexpr std::string_view twice = R"(
+constexpr std::string_view twice_source = R"(
 kernel void twice(global int* data) { data[get_global_id(0)] *= 2; }
 kernel void thrice(global int* data) { data[get_global_id(0)] *= 3; }
 )";
 
 TEST_F(OpenClProgramTest, RunsASource) {
-    const auto program = device->compile(raw_kernel(twice, "thrice"));
+    const auto program = device->compile(raw_kernel(twice_source, "thrice"));
     EXPECT_EQ(run(*program, counting(64))[63], 189);
-    EXPECT_EQ(program->code({64, 1, 1}), twice);
+    EXPECT_EQ(program->code({64, 1, 1}), twice_source);
 }
 
 TEST_F(OpenClProgramTest, GivesASourceTheFirstElementOfAView) {
-    const auto program = device->compile(raw_kernel(twice, "twice"));
+    const auto program = device->compile(raw_kernel(twice_source, "twice"));
     EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 4096)[63], 126);
     EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 0)[63], 126);
     if (device->info().host_memory) {
@@ -215,7 +215,7 @@ TEST_F(OpenClProgramTest, GivesASourceTheFirstElementOfAView) {
     OpenClOptions options;
     options.heap.share = false;
     use(options);
-    const auto again = device->compile(raw_kernel(twice, "twice"));
+    const auto again = device->compile(raw_kernel(twice_source, "twice"));
     EXPECT_EQ(run(*again, counting(64), {8, 1, 1}, 4096)[63], 126);
     try {
         (void)run(*again, counting(64), {8, 1, 1}, 12);
@@ -247,11 +247,13 @@ TEST_F(OpenClProgramTest, ABadSourceIsAnErrorWithTheLogAndTheLine) {
     expect_contains(text, "no_such_thing");
     expect_contains(text, "line 3: data[1] = no_such_thing + 2;");
     expect_contains(text, device->info().name);
-    EXPECT_EQ(run(*device->compile(raw_kernel(twice, "twice")), counting(8))[7], 14) << "the device goes on";
+    EXPECT_EQ(run(*device->compile(raw_kernel(twice_source, "twice")), counting(8))[7], 14)
+        << "the device goes on";
 }
 
 TEST_F(OpenClProgramTest, AnEntryThatTheSourceLacksIsAnError) {
-    expect_contains(refusal(*device, raw_kernel(twice, "four_times")), "no kernel function 'four_times'");
+    expect_contains(refusal(*device, raw_kernel(twice_source, "four_times")),
+                    "no kernel function 'four_times'");
 }
 
 TEST_F(OpenClProgramTest, ArgumentsOfAnotherKindAreErrors) {
@@ -335,7 +337,7 @@ protected:
         built_from_source = 0;
     }
     int compute() {
-        const auto program = device->compile(raw_kernel(twice, "twice"));
+        const auto program = device->compile(raw_kernel(twice_source, "twice"));
         EXPECT_EQ(run(*program, counting(16))[15], 30);
         return built_from_source;
     }
@@ -397,7 +399,7 @@ TEST_F(OpenClBinaryTest, AreNotKeptWhereTheFolderCannotBeMade) {
     OpenClOptions options;
     options.cache_folder = "/dev/null/nowhere";
     use(options);
-    EXPECT_EQ(run(*device->compile(raw_kernel(twice, "twice")), counting(16))[15], 30);
+    EXPECT_EQ(run(*device->compile(raw_kernel(twice_source, "twice")), counting(16))[15], 30);
 }
 
 TEST_F(OpenClBinaryTest, ABadSourceKeepsNothing) {

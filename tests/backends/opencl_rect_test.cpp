@@ -282,12 +282,6 @@ TEST_F(OpenClRectTest, ALostDeviceFailsEveryRect) {
     EXPECT_THROW((void)device->allocate_host(100), DeviceError);
 }
 
-cl_mem CL_API_CALL refuse_buffer(cl_context /*context*/, cl_mem_flags /*flags*/, std::size_t /*size*/,
-                                 void* /*host*/, cl_int* result) {
-    *result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    return nullptr;
-}
-
 TEST_F(OpenClRectTest, WithoutStagingOrScratchMemoryATransferFailsAloneAndTheQueueGoesOn) {
     const auto a = device->allocate(20'000);
     const auto b = device->allocate(20'000);

@@ -165,17 +165,18 @@ TEST_P(VulkanFailureTest, ASubmissionWithoutMemoryFailsAloneAndTheQueueGoesOn) {
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 3 * 999);
 }
 
-PFN_vkAllocateMemory real_allocate = nullptr;
+PFN_vkAllocateMemory real_staging_allocate = nullptr;
 std::atomic<bool> out_of_memory{false};
-VKAPI_ATTR VkResult VKAPI_CALL fake_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
-                                             const VkAllocationCallbacks* callbacks, VkDeviceMemory* made) {
-    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : real_allocate(device, info, callbacks, made);
+VKAPI_ATTR VkResult VKAPI_CALL fake_staging_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                                                     const VkAllocationCallbacks* callbacks,
+                                                     VkDeviceMemory* made) {
+    return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : real_staging_allocate(device, info, callbacks, made);
 }
 
 TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAloneAndTheQueueGoesOn) {
     const std::vector<int> data = counting(1000);
     queue->write(*memory, 0, bytes_of(data));
-    real_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_allocate);
+    real_staging_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_staging_allocate);
     Gate gate;
     queue->call([&] { gate.pass(); });  // busy: rows have to be staged, and no ring is there yet
     const backend::Rect rect{4, {500, 1}};

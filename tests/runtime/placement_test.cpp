@@ -12,12 +12,10 @@ namespace {
 using runtime::Storage;
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_touch;
 using testing::NullContext;
 using Lines = std::vector<std::string>;
 
-auto make_touch() {
-    return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
-}
 auto make_look() {
     return kernel("look", [](Buff<const int> data, Buff<int> to) { to[0u] = data[0u]; });
 }
