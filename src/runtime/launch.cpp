@@ -61,10 +61,11 @@ std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
         if (!buffer->owns_window()) {
-            fail(ErrorCode::InvalidLaunch,
-                 "the number of invocations is not known: the first buffer's elements do not lie side by side",
-                 cat(buffer->name(), ", ", subject(kernel)),
-                 "say how to cover it with .over(); its strides() tell where its elements are");
+            fail(
+                ErrorCode::InvalidLaunch,
+                "the number of invocations is not known: the first buffer's elements do not lie side by side",
+                cat(buffer->name(), ", ", subject(kernel)),
+                "say how to cover it with .over(); its strides() tell where its elements are");
         }
         return buffer->window_elements();
     }

@@ -6,10 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 

@@ -4,7 +4,9 @@
 #include "runtime/storage.hpp"
 #include "support/backend_test.hpp"
 
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace volley {
 namespace {

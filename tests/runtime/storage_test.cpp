@@ -10,10 +10,14 @@
 #include <cstdlib>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace volley {
 namespace {
