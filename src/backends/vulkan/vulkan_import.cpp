@@ -56,7 +56,8 @@ int pick_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t offe
 
 }  // namespace
 
-std::unique_ptr<VulkanMemory> import_host(std::shared_ptr<LogicalDevice> device, std::span<std::byte> bytes) {
+std::unique_ptr<VulkanMemory> import_host(const std::shared_ptr<LogicalDevice>& device,
+                                          std::span<std::byte> bytes) {
     device->check_lost();
     const PhysicalDevice& physical = device->physical();
     const std::uint64_t alignment = physical.import_alignment;

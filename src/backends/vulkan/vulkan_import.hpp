@@ -13,7 +13,7 @@ namespace volley::backends::vulkan {
 
 /// Throws DeviceError (Unsupported) where the device cannot, ArgumentError for what is not aligned to
 /// PhysicalDevice::import_alignment.
-[[nodiscard]] std::unique_ptr<VulkanMemory> import_host(std::shared_ptr<LogicalDevice> device,
+[[nodiscard]] std::unique_ptr<VulkanMemory> import_host(const std::shared_ptr<LogicalDevice>& device,
                                                         std::span<std::byte> bytes);
 
 /// Throws DeviceError (Unsupported) for another driver's object, ArgumentError for a range that the buffer
