@@ -17,4 +17,9 @@ std::vector<T> numbers(std::size_t count, T first = T{}) {
     return data;
 }
 
+/// Doubles each element.
+inline auto make_twice() {
+    return kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+}
+
 }  // namespace volley::testing

@@ -9,6 +9,7 @@ namespace {
 
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_twice;
 using testing::numbers;
 
 /// Whether the device's memory is the host's; where not, every access is refused.
@@ -22,7 +23,7 @@ VOLLEY_BACKEND_TEST(HostAccess, IsTheMemoryItself) {
     EXPECT_EQ(buffer.read(0)[7], -7);
     EXPECT_EQ(buffer.read(1)[7], 7) << "the other replica";
     EXPECT_EQ(buffer.as_span(0).data(), std::as_const(buffer).as_span(0).data());
-    const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+    const auto twice = make_twice();
     twice(buffer);
     EXPECT_EQ(std::as_const(buffer).as_span(0)[7], -14) << "it waits for the kernel";
     EXPECT_EQ(buffer.view(10, 5).as_span(1)[0], 20);
@@ -71,7 +72,7 @@ VOLLEY_BACKEND_TEST(HostAccess, SeesShapesAndPadding) {
 
 VOLLEY_BACKEND_TEST(HostAccess, AGuardKeepsTheDeviceAway) {
     NEEDS_HOST_MEMORY();
-    const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+    const auto twice = make_twice();
     Buffer<int> buffer = Buffer<int>(8, {.name = "mapped"});
     buffer.write(numbers(8));
     {

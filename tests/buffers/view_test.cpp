@@ -8,6 +8,7 @@ namespace {
 
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_twice;
 using testing::numbers;
 
 VOLLEY_BACKEND_TEST(View, IsAWindowOfItsParent) {
@@ -99,7 +100,7 @@ VOLLEY_BACKEND_TEST(View, ThatIsMisalignedIsAnError) {
 }
 
 VOLLEY_BACKEND_TEST(View, BindsToAKernelAtAnyOffset) {
-    const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+    const auto twice = make_twice();
     for (const std::size_t offset : {0u, 1u, 3u, 16u, 63u, 100u}) {
         const Buffer<int> base = as_buffer(numbers(256));
         twice(base.view(offset, 77));
