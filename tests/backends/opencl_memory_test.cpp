@@ -69,11 +69,6 @@ TEST_F(OpenClMemoryTest, RefusesABufferBeyondTheDevicesLargest) {
     EXPECT_TRUE(device->allocate(100));
 }
 
-cl_mem CL_API_CALL refuse_buffer(cl_context /*context*/, cl_mem_flags /*flags*/, std::size_t /*size*/,
-                                 void* /*host*/, cl_int* result) {
-    *result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    return nullptr;
-}
 void* CL_API_CALL refuse_shared(cl_context /*context*/, cl_svm_mem_flags /*flags*/, std::size_t /*size*/,
                                 cl_uint /*alignment*/) {
     return nullptr;

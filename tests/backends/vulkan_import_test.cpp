@@ -302,7 +302,7 @@ TEST_P(VulkanImportTest, TheErrorNamesTheAlignmentThatIsNeeded) {
 std::atomic<VkResult> pointer_result{VK_SUCCESS}, allocate_result{VK_SUCCESS}, bind_result{VK_SUCCESS};
 std::atomic<bool> no_types{false};
 PFN_vkGetMemoryHostPointerPropertiesEXT real_pointer = nullptr;
-PFN_vkAllocateMemory real_allocate = nullptr;
+PFN_vkAllocateMemory real_import_allocate = nullptr;
 PFN_vkBindBufferMemory real_bind = nullptr;
 
 VKAPI_ATTR VkResult VKAPI_CALL fake_pointer(VkDevice device, VkExternalMemoryHandleTypeFlagBits type,
@@ -312,10 +312,11 @@ VKAPI_ATTR VkResult VKAPI_CALL fake_pointer(VkDevice device, VkExternalMemoryHan
     if (no_types) to->memoryTypeBits = 0;
     return result;
 }
-VKAPI_ATTR VkResult VKAPI_CALL fake_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
-                                             const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
+VKAPI_ATTR VkResult VKAPI_CALL fake_import_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                                                    const VkAllocationCallbacks* callbacks,
+                                                    VkDeviceMemory* memory) {
     return allocate_result != VK_SUCCESS ? allocate_result.load()
-                                         : real_allocate(device, info, callbacks, memory);
+                                         : real_import_allocate(device, info, callbacks, memory);
 }
 VKAPI_ATTR VkResult VKAPI_CALL fake_bind(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
                                          VkDeviceSize offset) {
@@ -328,7 +329,7 @@ TEST_P(VulkanImportTest, ADriverThatRefusesLeavesNothingBehind) {
     no_types = false;
     VolkDeviceTable& vk = device->logical().vk;
     real_pointer = std::exchange(vk.vkGetMemoryHostPointerPropertiesEXT, fake_pointer);
-    real_allocate = std::exchange(vk.vkAllocateMemory, fake_allocate);
+    real_import_allocate = std::exchange(vk.vkAllocateMemory, fake_import_allocate);
     real_bind = std::exchange(vk.vkBindBufferMemory, fake_bind);
     const Pages pages(8192);
     const auto import = [&] { (void)device->import_host(pages.bytes()); };

@@ -29,7 +29,8 @@ std::unique_ptr<int[], Free> pages(std::size_t count) {
     return std::unique_ptr<int[], Free>(static_cast<int*>(std::aligned_alloc(page, count * page)));
 }
 
-const auto twice = kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+const auto double_all =
+    kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
 
 VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
     const auto memory = pages(2);
@@ -43,7 +44,7 @@ VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
         GTEST_SKIP() << device_name() << " cannot: " << error.what();
     }
     EXPECT_EQ(buffer.read(0), numbers(span.size()));
-    twice.on(current_context().queue(0))(buffer);
+    double_all.on(current_context().queue(0))(buffer);
     EXPECT_EQ(buffer.read(0)[100], 200);
     buffer.write(numbers(span.size(), 5));
     wait();
@@ -81,7 +82,7 @@ VOLLEY_BACKEND_TEST(Interchange, KeepsAnOwnerUntilTheLastUse) {
     std::fill(span.begin(), span.end(), 1);
     try {
         Buffer<int> buffer = import_host(span, {.owner = owner});
-        twice.on(current_context().queue(0))(buffer);
+        double_all.on(current_context().queue(0))(buffer);
         EXPECT_EQ(owner.use_count(), 2);
     } catch (const DeviceError& error) {
         GTEST_SKIP() << error.what();
@@ -112,7 +113,7 @@ VOLLEY_BACKEND_TEST(Interchange, TellsTheDriversObjects) {
     // Out and in again: the same memory.
     const NativeBuffer whole = native_buffer(buffer, 0);
     Buffer<int> again = import_native<int>({64}, whole, {.name = "again"});
-    twice.on(current_context().queue(0))(again);
+    double_all.on(current_context().queue(0))(again);
     wait();
     EXPECT_EQ(buffer.read(0)[5], 10);
     error_of(ErrorCode::SizeMismatch, [&] { static_cast<void>(import_native<int>({65}, whole)); });

@@ -6,13 +6,11 @@
 namespace volley {
 namespace {
 
+using testing::make_touch;
 using testing::NullContext;
 using Lines = std::vector<std::string>;
 using namespace std::chrono_literals;
 
-auto make_touch() {
-    return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
-}
 auto make_copy() {
     return kernel("copy",
                   [](Buff<const int> from, Buff<int> to) { to[global_id().x] = from[global_id().x]; });

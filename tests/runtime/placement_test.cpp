@@ -12,12 +12,10 @@ namespace {
 using runtime::Storage;
 using testing::error_of;
 using testing::expect_contains;
+using testing::make_touch;
 using testing::NullContext;
 using Lines = std::vector<std::string>;
 
-auto make_touch() {
-    return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
-}
 auto make_look() {
     return kernel("look", [](Buff<const int> data, Buff<int> to) { to[0u] = data[0u]; });
 }
@@ -26,7 +24,7 @@ auto make_add() {
         data[global_id().x] = data[global_id().x] + more[global_id().x];
     });
 }
-auto make_count() {
+auto make_increment() {
     return kernel("count", [](Buff<int> data) { data[global_id().x] = data[global_id().x] + 1; });
 }
 
@@ -226,7 +224,7 @@ TEST_F(PlacementTest, AMappedBufferIsNotLaunchedWith) {
 VOLLEY_BACKEND_TEST(SharedReplica, CarriesDataFromQueueToQueue) {
     Buffer<int> data(1000, {.placement = Placement::per_device});
     data.write(std::vector<int>(1000));
-    const auto count = make_count();
+    const auto count = make_increment();
     for (unsigned i = 0; i < 100; ++i) count.on(queue(i % 2))(data);
     EXPECT_EQ(data.read(0), std::vector<int>(1000, 100));
     EXPECT_EQ(data.read(1), std::vector<int>(1000, 100)) << "it is the same";
@@ -256,7 +254,7 @@ VOLLEY_BACKEND_TEST(SharedReplica, ThreadsOnTwoQueuesKeepItsOrder) {
 VOLLEY_BACKEND_TEST(OneQueue, HoldsTheOnlyReplica) {
     Buffer<int> data(100, {.placement = Placement::on(queue(1))});
     data.fill(5);
-    const auto count = make_count();
+    const auto count = make_increment();
     count(data);
     EXPECT_EQ(data.read(1), std::vector<int>(100, 6));
     EXPECT_EQ(data.replica_count(), 1u);

@@ -4,6 +4,7 @@
 
 #include "backends/api/pattern.hpp"
 #include "backends/api/rect_parts.hpp"
+#include "backends/api/stream_copy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 namespace volley::backend {
 namespace {
 
-constexpr std::uint64_t line = 64;
 constexpr std::uint64_t long_row = 512;    // so long that a call, or broken lines at both ends, do not matter
 constexpr std::size_t pack_bytes = 16384;  // rows that are put together: half of the first cache
 constexpr std::size_t fill_bytes = 4096;
@@ -41,8 +41,8 @@ struct CopyParts {
 struct CopyLines {
     std::uint64_t last;
     void operator()(std::byte* to, const std::byte* from) const {
-        for (std::uint64_t at = 0; at < last; at += line) std::memcpy(to + at, from + at, line);
-        std::memcpy(to + last, from + last, line);
+        for (std::uint64_t at = 0; at < last; at += cache_line) std::memcpy(to + at, from + at, cache_line);
+        std::memcpy(to + last, from + last, cache_line);
     }
 };
 
@@ -99,7 +99,7 @@ void copy_packed(std::byte* to, const std::byte* from, const RectMove& move, con
 
 bool is_whole_lines(const std::byte* to, const RectMove& move) {
     const auto first = reinterpret_cast<std::uintptr_t>(to + move.to.offset);
-    return (first | move.rect.row | move.to.stride[0] | move.to.stride[1]) % line == 0;
+    return (first | move.rect.row | move.to.stride[0] | move.to.stride[1]) % cache_line == 0;
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, con
     if (row <= 32) return each(CopyParts<16, 2>{row});
     if (row <= 48) return each(CopyParts<16, 3>{row});
     if (row <= 64) return each(CopyParts<16, 4>{row});
-    if (row < long_row) return each(CopyLines{row - line});
+    if (row < long_row) return each(CopyLines{row - cache_line});
     copy_each(to, from, move, CopyBytes{row});
 }
 
