@@ -153,13 +153,13 @@ TEST_F(OpenClRectTest, RowsOfOneBufferAreCopiedAtOnceWhereDriversSeeThatTheyAreA
         queue->timeline().wait(queue->copy_rect(*memory, to, *memory, from, rect));
         return taken();
     };
-    const Calls once{{"copy_rect", 1}};
-    EXPECT_EQ(copy({40, {80, 0}}, {0, {80, 0}}, {40, {50, 1}}), once) << "odd rows from even ones";
-    EXPECT_EQ(copy({400, {8, 800}}, {0, {8, 800}}, {4, {50, 20}}), once) << "halves of planes";
-    EXPECT_EQ(copy({8000, {8, 800}}, {0, {8, 800}}, {4, {50, 10}}), once) << "other planes";
-    const Calls twice{{"copy_rect", 2}};
-    EXPECT_EQ(copy({48'000, {16, 0}}, {0, {8, 0}}, {4, {100, 1}}), twice) << "strides differ";
-    EXPECT_EQ(copy({6, {8, 0}}, {2, {8, 0}}, {4, {50, 1}}), twice) << "a row goes around the end";
+    const Calls one_call{{"copy_rect", 1}};
+    EXPECT_EQ(copy({40, {80, 0}}, {0, {80, 0}}, {40, {50, 1}}), one_call) << "odd rows from even ones";
+    EXPECT_EQ(copy({400, {8, 800}}, {0, {8, 800}}, {4, {50, 20}}), one_call) << "halves of planes";
+    EXPECT_EQ(copy({8000, {8, 800}}, {0, {8, 800}}, {4, {50, 10}}), one_call) << "other planes";
+    const Calls two_calls{{"copy_rect", 2}};
+    EXPECT_EQ(copy({48'000, {16, 0}}, {0, {8, 0}}, {4, {100, 1}}), two_calls) << "strides differ";
+    EXPECT_EQ(copy({6, {8, 0}}, {2, {8, 0}}, {4, {50, 1}}), two_calls) << "a row goes around the end";
 }
 
 TEST_F(OpenClRectTest, ManyShortRowsOfSharedMemoryAreTheHosts) {

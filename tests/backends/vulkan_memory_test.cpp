@@ -96,7 +96,7 @@ TEST_P(VulkanMemoryTest, RefusesABufferBeyondTheDevicesLargest) {
 
 // What the driver is made to say. Plain functions: the table holds plain pointers.
 std::atomic<int> failures_left{0};
-PFN_vkAllocateMemory real_allocate = nullptr;
+PFN_vkAllocateMemory counted_allocate = nullptr;
 
 VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                                 const VkAllocationCallbacks* callbacks,
@@ -105,12 +105,12 @@ VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryA
         --failures_left;
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    return real_allocate(device, info, callbacks, memory);
+    return counted_allocate(device, info, callbacks, memory);
 }
 
 TEST_P(VulkanMemoryTest, TriesASmallerBlockWhereAWholeOneCannotBeHad) {
     const auto device = open();
-    real_allocate = device->logical().vk.vkAllocateMemory;
+    counted_allocate = device->logical().vk.vkAllocateMemory;
     device->logical().vk.vkAllocateMemory = failing_allocate;
     failures_left = 3;
     const auto memory = device->allocate(1000);
@@ -119,7 +119,7 @@ TEST_P(VulkanMemoryTest, TriesASmallerBlockWhereAWholeOneCannotBeHad) {
 
 TEST_P(VulkanMemoryTest, ReportsADeviceWithoutMemoryAndGoesOn) {
     const auto device = open();
-    real_allocate = device->logical().vk.vkAllocateMemory;
+    counted_allocate = device->logical().vk.vkAllocateMemory;
     device->logical().vk.vkAllocateMemory = failing_allocate;
     for (const std::size_t bytes : {std::size_t{1000}, std::size_t{50} << 20}) {
         failures_left = 1000;

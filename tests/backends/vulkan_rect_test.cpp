@@ -13,7 +13,7 @@ namespace volley::backends::vulkan {
 namespace {
 
 std::atomic<unsigned> submissions{0}, copies{0}, fills{0}, dispatches{0};
-PFN_vkQueueSubmit real_submit = nullptr;
+PFN_vkQueueSubmit counted_submit = nullptr;
 PFN_vkCmdCopyBuffer real_copy = nullptr;
 PFN_vkCmdFillBuffer real_fill = nullptr;
 PFN_vkCmdDispatch real_dispatch = nullptr;
@@ -21,7 +21,7 @@ PFN_vkCmdDispatch real_dispatch = nullptr;
 VKAPI_ATTR VkResult VKAPI_CALL count_submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* infos,
                                             VkFence fence) {
     ++submissions;
-    return real_submit(queue, count, infos, fence);
+    return counted_submit(queue, count, infos, fence);
 }
 VKAPI_ATTR void VKAPI_CALL count_copy(VkCommandBuffer buffer, VkBuffer from, VkBuffer to, std::uint32_t count,
                                       const VkBufferCopy* regions) {
@@ -49,7 +49,7 @@ protected:
         options.heap.map = false;
         device = open(options);
         VolkDeviceTable& vk = device->logical().vk;
-        real_submit = std::exchange(vk.vkQueueSubmit, count_submit);
+        counted_submit = std::exchange(vk.vkQueueSubmit, count_submit);
         real_copy = std::exchange(vk.vkCmdCopyBuffer, count_copy);
         real_fill = std::exchange(vk.vkCmdFillBuffer, count_fill);
         real_dispatch = std::exchange(vk.vkCmdDispatch, count_dispatch);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <complex>
+#include <cstring>
 
 namespace volley {
 

@@ -26,7 +26,7 @@ auto make_add() {
         data[global_id().x] = data[global_id().x] + more[global_id().x];
     });
 }
-auto make_count() {
+auto make_increment() {
     return kernel("count", [](Buff<int> data) { data[global_id().x] = data[global_id().x] + 1; });
 }
 
@@ -226,7 +226,7 @@ TEST_F(PlacementTest, AMappedBufferIsNotLaunchedWith) {
 VOLLEY_BACKEND_TEST(SharedReplica, CarriesDataFromQueueToQueue) {
     Buffer<int> data(1000, {.placement = Placement::per_device});
     data.write(std::vector<int>(1000));
-    const auto count = make_count();
+    const auto count = make_increment();
     for (unsigned i = 0; i < 100; ++i) count.on(queue(i % 2))(data);
     EXPECT_EQ(data.read(0), std::vector<int>(1000, 100));
     EXPECT_EQ(data.read(1), std::vector<int>(1000, 100)) << "it is the same";
@@ -256,7 +256,7 @@ VOLLEY_BACKEND_TEST(SharedReplica, ThreadsOnTwoQueuesKeepItsOrder) {
 VOLLEY_BACKEND_TEST(OneQueue, HoldsTheOnlyReplica) {
     Buffer<int> data(100, {.placement = Placement::on(queue(1))});
     data.fill(5);
-    const auto count = make_count();
+    const auto count = make_increment();
     count(data);
     EXPECT_EQ(data.read(1), std::vector<int>(100, 6));
     EXPECT_EQ(data.replica_count(), 1u);

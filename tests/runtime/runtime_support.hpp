@@ -31,6 +31,9 @@ private:
     }
 };
 
+inline auto make_touch() {
+    return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
+}
 inline auto make_scale() {
     return kernel("scale", [](Buff<float> data, Const<float> alpha) {
         auto i = global_id().x;

@@ -13,7 +13,7 @@ namespace volley::backend {
 namespace {
 
 constexpr std::uint64_t most_words = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t invocations = 128;  // of a workgroup: what every device can do
+constexpr std::uint32_t group_size = 128;  // of a workgroup: what every device can do
 
 DType word_type(std::uint32_t bytes) {
     switch (bytes) {
@@ -28,8 +28,8 @@ DType word_type(std::uint32_t bytes) {
 /// Few shapes: each is a variant that a driver compiles.
 ir::Dim3 local_for(std::uint64_t words, std::uint64_t rows) {
     const std::uint32_t x = words == 1 ? 1 : words <= 4 ? 4 : words <= 16 ? 16 : 64;
-    const std::uint32_t y = rows <= 4 ? std::min(4u, invocations / x) : invocations / x;
-    return {x, y, invocations / (x * y)};
+    const std::uint32_t y = rows <= 4 ? std::min(4u, group_size / x) : group_size / x;
+    return {x, y, group_size / (x * y)};
 }
 
 }  // namespace

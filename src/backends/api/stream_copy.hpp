@@ -15,6 +15,9 @@ namespace volley::backend {
 /// From so many bytes on a copy is larger than what caches keep, and does better to leave them alone.
 inline constexpr std::uint64_t large_copy = std::uint64_t{16} << 20;
 
+/// What goes past the caches goes in whole lines.
+inline constexpr std::size_t cache_line = 64;
+
 /// A copy that leaves the caches alone: without it every written line is read first. What it wrote is ordered
 /// before whatever the calling thread writes next.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
@@ -42,15 +45,16 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 /// caches; what is over at both ends must not touch these lines again, which would cost more than it all.
 inline void stream_part(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__SSE2__)
-    const std::size_t over = reinterpret_cast<std::uintptr_t>(to) % 64;
+    const std::size_t over = reinterpret_cast<std::uintptr_t>(to) % cache_line;
     if (over != 0) {
-        const std::size_t head = std::min(bytes, 64 - over);
+        const std::size_t head = std::min(bytes, cache_line - over);
         std::memcpy(to, from, head);
         to += head;
         from += head;
         bytes -= head;
     }
-    for (; bytes >= 64; bytes -= 64, to += 64, from += 64) stream_line(to, from);
+    for (; bytes >= cache_line; bytes -= cache_line, to += cache_line, from += cache_line)
+        stream_line(to, from);
 #endif
     if (bytes != 0) std::memcpy(to, from, bytes);
 }
