@@ -31,13 +31,6 @@ protected:
     }
 };
 
-/// In place of clCreateBuffer: a device without memory.
-inline cl_mem CL_API_CALL refuse_buffer(cl_context /*context*/, cl_mem_flags /*flags*/, std::size_t /*size*/,
-                                        void* /*host*/, cl_int* result) {
-    *result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    return nullptr;
-}
-
 /// A kernel of OpenCL C with one buffer of ints, and more parameters as the test adds them.
 inline ir::Function raw_kernel(std::string_view text, std::string_view entry) {
     auto code = std::make_shared<ir::ForeignCode>();

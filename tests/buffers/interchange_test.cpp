@@ -46,7 +46,8 @@ VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
     EXPECT_EQ(buffer.read(0)[100], 200);
     buffer.write(numbers(span.size(), 5));
     wait();
-    // OpenCL promises that the driver's view is the caller's only to devices that share all of the host's memory.
+    // OpenCL promises that the driver's view is the caller's only to devices that share all of the host's
+    // memory.
     if (device().host_memory && device().backend != "opencl") {
         EXPECT_EQ(span[100], 105);
         EXPECT_EQ(buffer.as_span().data(), span.data());

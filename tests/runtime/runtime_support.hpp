@@ -48,9 +48,4 @@ std::vector<T> counting(std::size_t count) {
     return numbers;
 }
 
-/// Writes to each element.
-inline auto make_touch() {
-    return kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
-}
-
 }  // namespace volley::testing

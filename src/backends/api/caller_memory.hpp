@@ -8,7 +8,8 @@
 
 namespace volley::backend {
 
-/// Owns nothing, and counts against no budget. May begin anywhere: whoever knows the elements checks their alignment.
+/// Owns nothing, and counts against no budget. May begin anywhere: whoever knows the elements checks their
+/// alignment.
 class CallerMemory final : public Memory {
 public:
     explicit CallerMemory(std::span<std::byte> bytes) : Memory(bytes.size(), bytes.data()) {}

@@ -34,7 +34,8 @@ public:
     /// never null; a multiple of a page. For Queue::copy and copy_rect of this device, and for everybody's
     /// read() and write(). Where device memory is host memory, it is the same.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_host(std::size_t bytes) { return allocate(bytes); }
-    /// What import_host asks of the address and the size; 0: it cannot. 1: any memory will do, and it costs nothing.
+    /// What import_host asks of the address and the size; 0: it cannot. 1: any memory will do, and it costs
+    /// nothing.
     [[nodiscard]] virtual std::size_t import_alignment() const noexcept { return 0; }
     /// The caller's bytes as memory of the device, without a copy. They stay the caller's and outlive the
     /// Memory. Throws DeviceError (Unsupported) or ArgumentError (InvalidArgument: alignment).

@@ -4,6 +4,7 @@
 
 #include "backends/api/pattern.hpp"
 #include "backends/api/rect_parts.hpp"
+#include "backends/api/stream_copy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 namespace volley::backend {
 namespace {
 
-constexpr std::uint64_t cache_line = 64;
 constexpr std::uint64_t long_row = 512;    // so long that a call, or broken lines at both ends, do not matter
 constexpr std::size_t pack_bytes = 16384;  // rows that are put together: half of the first cache
 constexpr std::size_t fill_bytes = 4096;

@@ -5,18 +5,11 @@
 #include <cstring>
 
 namespace volley::backend {
-namespace {
-
-#if defined(__SSE2__)
-constexpr std::size_t cache_line = 64;
-constexpr std::size_t page = 4096;
-constexpr std::size_t pages = 4;
-#endif
-
-}  // namespace
 
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__SSE2__)
+    constexpr std::size_t page = 4096;
+    constexpr std::size_t pages = 4;
     const std::size_t head =
         std::min(bytes, (cache_line - reinterpret_cast<std::uintptr_t>(to) % cache_line) % cache_line);
     std::memcpy(to, from, head);
