@@ -18,6 +18,7 @@ namespace {
 template <class T>
 T info_of(LogicalDevice& device, cl_mem buffer, cl_mem_info what) {
     T value{};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): handles are pointers, and it is their size
     device.check(device.cl.GetMemObjectInfo(buffer, what, sizeof value, &value, nullptr),
                  "clGetMemObjectInfo");
     return value;
