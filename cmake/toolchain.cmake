@@ -35,6 +35,8 @@ target_compile_options(volley_warnings INTERFACE
   # and what it inlines decides whether it says so.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>
+  # clang++ also names what a source's neighbours declare; g++ and the linter look at each on its own.
+  $<$<AND:$<CXX_COMPILER_ID:Clang>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-shadow>
   $<$<BOOL:${VOLLEY_WERROR}>:-Werror>)
 
 if(VOLLEY_SANITIZE)

@@ -11,7 +11,7 @@
 namespace volley::testing {
 namespace {
 
-constexpr u32 count = 3000;  // several workgroups and threads on few places
+constexpr u32 hits = 3000;  // several workgroups and threads on few places
 constexpr u32 places = 3;
 
 template <class T>
@@ -33,9 +33,9 @@ void check_buffer_atomics() {
         }
         low.atomic(i % places).min(v);
         high.atomic(i % places).max(v);
-    }).over(count)(sums, lows, highs);
+    }).over(hits)(sums, lows, highs);
     std::vector<T> sum(places, T(1000)), low(places, T(50)), high(places, T(50));
-    for (u32 i = 0; i < count; ++i) {
+    for (u32 i = 0; i < hits; ++i) {
         const T v = operand<T>(i);
         if (i % 2 != 0) sum[i % places] += v;  // whole numbers: exact in any order, in floats too
         low[i % places] = std::min(low[i % places], v);
@@ -96,13 +96,13 @@ VOLLEY_DEVICE_TEST(Atomic, BitOperations) {
 template <class T>
 void check_tickets() {
     Buffer<T> counter = as_buffer({T(0)});
-    Buffer<T> tickets(count);
+    Buffer<T> tickets(hits);
     kernel("tickets", [](Buff<T> c, Buff<T> t) {
         t[global_id().x] = c.atomic(0u).add(T(1));
-    }).over(count)(counter, tickets);
+    }).over(hits)(counter, tickets);
     auto drawn = tickets.read(0);
     std::sort(drawn.begin(), drawn.end());
-    for (u32 i = 0; i < count; ++i) ASSERT_EQ(drawn[i], T(i)) << dtype_of<T>().name();
+    for (u32 i = 0; i < hits; ++i) ASSERT_EQ(drawn[i], T(i)) << dtype_of<T>().name();
 }
 
 VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
@@ -114,18 +114,17 @@ template <class T>
 void check_climbing() {
     // A lane whose number is above the record finds a lower one, and the last record is the highest number.
     Buffer<T> record = as_buffer({T(-1)});
-    Buffer<T> found(count);
+    Buffer<T> found(hits);
     kernel("climb", [](Buff<T> r, Buff<T> f) {
         const auto i = global_id().x;
-        f[i] = r.atomic(0u).max(cast<T>((i * 7919u) % count));
-    }).over(count)(record, found);
+        f[i] = r.atomic(0u).max(cast<T>((i * 7919u) % hits));
+    }).over(hits)(record, found);
     const auto seen = found.read(0);
-    std::vector<T> beaten = {
-        T(count - 1)};  // each record that was set, and then found by the one who beat it
-    for (u32 i = 0; i < count; ++i) {
-        if (seen[i] < T(i * 7919 % count)) beaten.push_back(seen[i]);
+    std::vector<T> beaten = {T(hits - 1)};  // each record that was set, and then found by the one who beat it
+    for (u32 i = 0; i < hits; ++i) {
+        if (seen[i] < T(i * 7919 % hits)) beaten.push_back(seen[i]);
     }
-    EXPECT_EQ(record.read(0)[0], T(count - 1)) << dtype_of<T>().name();
+    EXPECT_EQ(record.read(0)[0], T(hits - 1)) << dtype_of<T>().name();
     std::sort(beaten.begin(), beaten.end());
     EXPECT_EQ(beaten.front(), T(-1)) << dtype_of<T>().name();
     EXPECT_TRUE(std::adjacent_find(beaten.begin(), beaten.end()) == beaten.end()) << dtype_of<T>().name();
@@ -138,16 +137,16 @@ VOLLEY_DEVICE_TEST(Atomic, EachRecordIsBeatenOnce) {
 template <class T>
 void check_exchange() {
     // Each invocation puts its number in and takes another out: together they are all the numbers.
-    Buffer<T> slot = as_buffer({T(count)});
-    Buffer<T> taken(count);
+    Buffer<T> slot = as_buffer({T(hits)});
+    Buffer<T> taken(hits);
     kernel("exchange", [](Buff<T> s, Buff<T> t) {
         const auto i = global_id().x;
         t[i] = s.atomic(0u).exchange(cast<T>(i));
-    }).over(count)(slot, taken);
+    }).over(hits)(slot, taken);
     auto all = taken.read(0);
     all.push_back(slot.read(0)[0]);
     std::sort(all.begin(), all.end());
-    for (u32 i = 0; i <= count; ++i) ASSERT_EQ(all[i], T(i)) << dtype_of<T>().name();
+    for (u32 i = 0; i <= hits; ++i) ASSERT_EQ(all[i], T(i)) << dtype_of<T>().name();
 }
 
 VOLLEY_DEVICE_TEST(Atomic, ExchangeLosesNothing) {
@@ -305,7 +304,7 @@ VOLLEY_DEVICE_TEST(Atomic, CompareExchangeOfFloatsComparesBits) {
 VOLLEY_DEVICE_TEST(Atomic, TicketsInDivergentFlowAreAPermutationForEachPlace) {
     constexpr u32 bins = 5;
     Buffer<u32> counters(bins);
-    Buffer<u32> tickets(count);
+    Buffer<u32> tickets(hits);
     counters.fill(0);
     tickets.fill(~0u);
     kernel("tickets", [](Buff<u32> c, Buff<u32> t) {
@@ -317,10 +316,10 @@ VOLLEY_DEVICE_TEST(Atomic, TicketsInDivergentFlowAreAPermutationForEachPlace) {
                 }
             }
         }
-    }).over(count)(counters, tickets);
+    }).over(hits)(counters, tickets);
     const auto drawn = tickets.read(0);
     std::vector<std::vector<u32>> of(bins);
-    for (u32 i = 0; i < count; ++i) {
+    for (u32 i = 0; i < hits; ++i) {
         if (i % 7 == 2)
             EXPECT_EQ(drawn[i], ~0u) << i;
         else
