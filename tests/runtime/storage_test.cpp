@@ -201,7 +201,7 @@ VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardStaysUntilTheEnd) {
 TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
     const Context context = make_context({.devices = {"cpu"}, .queues_per_device = 2});
     const auto use = context.use();
-    const std::shared_ptr<ContextCore>& core = ContextCore::core_of(queue(0));
+    const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
     auto owner = std::make_shared<int>(0);
     const std::weak_ptr<int> watched = owner;
     std::shared_ptr<Storage> storage =
@@ -229,7 +229,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
 
 TEST(StorageEnd, AdoptedMemoryThatNobodyUsesGoesAtOnce) {
     const Context context = make_context({.devices = {"cpu"}});
-    const std::shared_ptr<ContextCore>& core = ContextCore::core_of(context.queue(0));
+    const std::shared_ptr<ContextCore> core = ContextCore::core_of(context.queue(0));
     auto owner = std::make_shared<int>(0);
     const std::weak_ptr<int> watched = owner;
     Storage::adopt(core, 0, core->device(0).allocate(400), std::move(owner)).reset();
@@ -247,7 +247,7 @@ TEST(StorageEnd, AContextThatEndsTakesAllMemoryAlong) {
         buffer = Buffer<int>(10);
         buffer.fill(1);
         Buffer<int>(20).fill(1);
-        const std::shared_ptr<ContextCore>& core = ContextCore::core_of(queue(0));
+        const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
         auto owner = std::make_shared<int>(0);
         watched = owner;
         adopted = Storage::adopt(core, 0, core->device(0).allocate(400), std::move(owner));
@@ -496,7 +496,7 @@ TEST(SmallLimitErrors, ErrorsOfWorkThatWasWaitedForAreNotLost) {
     Event failing;
     {
         Gate gate(queue(0));
-        const std::shared_ptr<ContextCore>& core = ContextCore::core_of(queue(0));
+        const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
         const backend::Point point =
             core->queue(0).call([] { throw ArgumentError("it failed", "a test", "expect it"); });
         failing = core->make_event(0, point);
