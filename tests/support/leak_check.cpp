@@ -1,5 +1,5 @@
-// Looks for leaks after the last test, while drivers' threads are still. At the end of the process these end, and the
-// search crashes where it meets one at that moment.
+// Looks for leaks after the last test, while drivers' threads are still. At the end of the process these end,
+// and the search crashes where it meets one at that moment.
 #include <gtest/gtest.h>
 
 #include <sanitizer/lsan_interface.h>
