@@ -67,4 +67,24 @@ std::vector<Effects> effects_of_regions(const ir::Function& fn) {
     return out;
 }
 
+BufferUses buffer_uses(const ir::Function& fn) {
+    BufferUses uses{std::vector<bool>(fn.params.size()), std::vector<bool>(fn.params.size())};
+    if (fn.foreign) {
+        for (std::size_t i = 0; i < fn.params.size(); ++i) {
+            uses.reads[i] = fn.params[i].kind == ir::ParamKind::Buffer;
+            uses.writes[i] = uses.reads[i] && !fn.params[i].read_only;
+        }
+    }
+    ir::for_each_node(fn, fn.body, [&](NodeId id) {
+        const Form form = ir::form(fn[id].op);
+        const bool loads = form == Form::Load;
+        const bool stores = form == Form::Store || form == Form::Atomic || form == Form::AtomicCas;
+        if (!loads && !stores) return;
+        const ir::Node& root = fn[fn.arg(id, 0)];
+        if (root.op != ir::Op::Buffer) return;
+        (loads ? uses.reads : uses.writes)[static_cast<std::size_t>(root.imm)] = true;
+    });
+    return uses;
+}
+
 }  // namespace volley::passes

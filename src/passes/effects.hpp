@@ -4,6 +4,8 @@
 
 #include "ir/function.hpp"
 
+#include <vector>
+
 namespace volley::passes {
 
 struct Effects {
@@ -20,5 +22,13 @@ struct Effects {
 
 /// The same for one node, with all that is inside of it.
 [[nodiscard]] Effects effects_of(const ir::Function& fn, ir::NodeId id, const std::vector<Effects>& regions);
+
+/// By parameter: whether it is a buffer that the kernel loads from, and that it stores to. Of foreign code
+/// nothing more is known than which buffers are declared to be read only.
+struct BufferUses {
+    std::vector<bool> reads;
+    std::vector<bool> writes;
+};
+[[nodiscard]] BufferUses buffer_uses(const ir::Function& fn);
 
 }  // namespace volley::passes

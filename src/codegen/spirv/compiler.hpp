@@ -9,6 +9,7 @@
 //   (vkCmdDispatchBase may not go beyond the device's limit either).
 // - Arguments are one block of bytes that Module::fields describes. It is the push-constant block itself, or,
 //   where it is larger than the target's push constants, push constants hold the block's device address.
+//   `values_apart` is for callers who change values without recording commands again: they lie in memory.
 // - Buffers are device addresses; descriptors are not used.
 #pragma once
 
@@ -61,6 +62,7 @@ struct Variant {
     bool based = false;   // a piece of a grid: the group's place is WorkgroupId + FieldKind::GroupBase
     bool coarse = false;  // several elements an invocation, as Target::coarsening says; passes/coarsen.hpp
                           // has what the caller promises. `full`: exactly n / factor invocations run
+    bool values_apart = false;  // values lie in memory: a block of their own, or where the whole block does
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 
@@ -69,9 +71,10 @@ enum class FieldKind : std::uint8_t {
     GlobalSize,  // three u32
     Address,     // u64: of parameter's buffer, its first byte
     Elements,    // u64: how many elements it has
-    Value,       // the parameter's bytes in the host's layout
+    Value,       // the parameter's bytes in the host's layout; in the block of values, where there is one
     Reports,     // u64: address of a ReportHeader with its records, where Module::reports
     GroupBase,   // three u32: of the piece's first workgroup, where Variant::based
+    ValueBlock,  // u64: address of the block of values, where Module::value_bytes
 };
 
 struct Field {
@@ -91,7 +94,8 @@ struct Module {
     std::vector<std::uint32_t> words;
     std::vector<Field> fields;
     std::uint32_t argument_bytes = 0;
-    bool indirect = false;  // push constants hold the u64 address of the argument block
+    bool indirect = false;          // push constants hold the u64 address of the argument block
+    std::uint32_t value_bytes = 0;  // of the block that holds the values alone; 0: there is none
     bool reports = false;
     std::vector<PrintSite> prints;
     std::vector<Binding> bindings;

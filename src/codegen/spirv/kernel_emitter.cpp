@@ -103,26 +103,46 @@ void KernelEmitter::declare_arguments() {
     if (out_.reports) field(FieldKind::Reports, 0, 8, two);
     if (plan_.global_size) field(FieldKind::GlobalSize, 0, 12, m_.vector_type(word, 3));
     if (variant_.based) field(FieldKind::GroupBase, 0, 12, m_.vector_type(word, 3));
+    // Only addresses and sizes are pushed where values lie apart: a load for each value, not for each
+    // argument.
+    std::vector<std::uint32_t> values;
     for (std::uint32_t p = 0; p < fn_.params.size(); ++p) {
-        if (!plan_.uses[p].value) continue;
-        const auto size = static_cast<std::uint32_t>(fn_.params[p].type.size());
-        if (size > 0) field(FieldKind::Value, p, size, m_.array_type(word, (size + 3) / 4, 4));
+        if (plan_.uses[p].value && fn_.params[p].type.size() > 0) values.push_back(p);
     }
+    const bool in_memory = variant_.values_apart && !values.empty();
+    const bool apart = in_memory && offset + 8 <= target_.push_bytes;
+    if (apart) field(FieldKind::ValueBlock, 0, 8, two);
+    first_value_ = members.size();
+    const std::uint32_t pushed = apart ? std::exchange(offset, 0) : 0;
+    for (const std::uint32_t p : values) {
+        const auto size = static_cast<std::uint32_t>(fn_.params[p].type.size());
+        field(FieldKind::Value, p, size, m_.array_type(word, (size + 3) / 4, 4));
+    }
+    out_.value_bytes = apart ? std::exchange(offset, pushed) : 0;
     out_.argument_bytes = offset;
     if (members.empty()) return;
-    const Id block = m_.block_type(members);
-    out_.indirect = offset > target_.push_bytes;
+    const std::span<const BlockMember> all = members;
+    const Id block = m_.block_type(apart ? all.first(first_value_) : all);
+    out_.indirect = offset > target_.push_bytes || (in_memory && !apart);
     const ModuleBuilder::InPrologue prologue(m_);
     if (!out_.indirect) {
         arguments_ = m_.variable(spv::StorageClass::PushConstant, block);
-        return;
+    } else {
+        const BlockMember address{two, 0};
+        const Id push = m_.variable(spv::StorageClass::PushConstant, m_.block_type({&address, 1}));
+        const Id pointer = m_.op(spv::Op::OpAccessChain,
+                                 m_.pointer_type(spv::StorageClass::PushConstant, two), {push, s_.u32(0)});
+        arguments_ = block_at(block, m_.load(two, pointer));
     }
-    const BlockMember address{two, 0};
-    const Id push = m_.variable(spv::StorageClass::PushConstant, m_.block_type({&address, 1}));
-    const Id pointer = m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::PushConstant, two),
-                             {push, s_.u32(0)});
-    arguments_ = m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
-                       {m_.load(two, pointer)});
+    if (apart) {
+        const Id address = load_argument(field_of(FieldKind::ValueBlock), two);
+        value_block_ = block_at(m_.block_type(all.subspan(first_value_)), address);
+    }
+}
+
+Id KernelEmitter::block_at(Id block, Id address) {
+    return m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
+                 {address});
 }
 
 std::size_t KernelEmitter::field_of(FieldKind kind, std::uint32_t parameter) const {
@@ -133,14 +153,16 @@ std::size_t KernelEmitter::field_of(FieldKind kind, std::uint32_t parameter) con
 }
 
 Id KernelEmitter::load_argument(std::size_t field, Id type, std::uint32_t word) {
-    const auto storage =
-        out_.indirect ? spv::StorageClass::PhysicalStorageBuffer : spv::StorageClass::PushConstant;
-    const Id pointer_type = m_.pointer_type(storage, type);
-    const Id member = s_.u32(static_cast<std::uint32_t>(field));
-    const Id pointer = out_.fields[field].kind == FieldKind::Value
-                           ? m_.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member, s_.u32(word)})
-                           : m_.op(spv::Op::OpAccessChain, pointer_type, {arguments_, member});
-    if (!out_.indirect) return m_.load(type, pointer);
+    const bool value = out_.fields[field].kind == FieldKind::Value;
+    const bool apart = value && value_block_ != 0;
+    const bool in_memory = out_.indirect || apart;
+    const Id pointer_type = m_.pointer_type(
+        in_memory ? spv::StorageClass::PhysicalStorageBuffer : spv::StorageClass::PushConstant, type);
+    const Id block = apart ? value_block_ : arguments_;
+    const Id member = s_.u32(static_cast<std::uint32_t>(apart ? field - first_value_ : field));
+    const Id pointer = value ? m_.op(spv::Op::OpAccessChain, pointer_type, {block, member, s_.u32(word)})
+                             : m_.op(spv::Op::OpAccessChain, pointer_type, {block, member});
+    if (!in_memory) return m_.load(type, pointer);
     return m_.op(spv::Op::OpLoad, type,
                  {pointer, static_cast<std::uint32_t>(spv::MemoryAccessMask::Aligned), 4});
 }

@@ -32,6 +32,7 @@ private:
     void declare_arguments();
     void declare_modes();
     Id load_argument(std::size_t field, Id type, std::uint32_t word = 0);
+    Id block_at(Id block, Id address);  // a pointer to a block of that type
     [[nodiscard]] std::size_t field_of(FieldKind kind, std::uint32_t parameter = 0) const;
     Id address_of(std::uint32_t parameter);  // uvec2, in the prologue
     Id reports();                            // a pointer to the report block
@@ -215,7 +216,9 @@ private:
     std::vector<OpenLoop> loops_;
 
     // Prologue caches
-    Id arguments_ = 0;  // the push-constant variable, or a pointer to the block
+    Id arguments_ = 0;             // the push-constant variable, or a pointer to the block
+    Id value_block_ = 0;           // a pointer to the block of values, where there is one
+    std::size_t first_value_ = 0;  // of the fields: they stand last
     std::vector<Id> addresses_;
     std::array<Id, 3> global_size_ = {}, group_id_ = {}, local_id_ = {}, global_id_ = {};
     Id local_index_ = 0, lane_ = 0, reports_ = 0, never_ = 0;
