@@ -40,16 +40,22 @@ void DeviceTimeline::reach(Point point) const noexcept { raise(reached_, point);
 
 Point DeviceTimeline::completed() const noexcept {
     const Point issued = last();
-    if (lost()) return issued;
+    if (lost()) return completed_when_lost(issued);
     if (reached() < issued) {
         // A lost device may say anything.
         reach(std::min(ask(), issued));
-        if (lost()) return issued;
+        if (lost()) return completed_when_lost(issued);
     }
     const Point now = reached();
     if (next_epilogue_.load(std::memory_order_acquire) <= now)
         const_cast<DeviceTimeline*>(this)->run_epilogues(now, false);
     return std::min(now, next_epilogue_.load(std::memory_order_acquire) - 1);
+}
+
+Point DeviceTimeline::completed_when_lost(Point issued) const noexcept {
+    // Whoever waits takes its memory back now, so all is over but what is being brought home.
+    const std::scoped_lock lock(mutex_);
+    return busy_ != nullptr && busy_->rect.row != 0 ? busy_->point - 1 : issued;
 }
 
 void DeviceTimeline::hand(Point point) noexcept {
@@ -81,6 +87,25 @@ void DeviceTimeline::cancel() noexcept {
     if (epilogues_.empty()) next_epilogue_.store(~Point{0}, std::memory_order_release);
 }
 
+void DeviceTimeline::drop(Point point) noexcept {
+    std::function<void()> tell;  // what it holds ends without the lock
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(epilogues_.begin(), epilogues_.end(),
+                                    [&](const Epilogue& epilogue) { return epilogue.point == point; });
+    if (found == epilogues_.end()) return;
+    found->rect = {};
+    found->prints = false;  // its reports are as empty as they were
+    found->tell.swap(tell);
+}
+
+void DeviceTimeline::abandon_read(Point read) noexcept {
+    std::unique_lock lock(mutex_);
+    for (Epilogue& epilogue : epilogues_) {
+        if (epilogue.read == read && &epilogue != busy_) epilogue.rect = {};
+    }
+    progress_.wait(lock, [&] { return busy_ == nullptr || busy_->read != read; });
+}
+
 Point DeviceTimeline::first_print() const {
     const std::scoped_lock lock(mutex_);
     for (const Epilogue& epilogue : epilogues_) {
@@ -99,14 +124,21 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
         Epilogue* first = nullptr;
         {
             const std::scoped_lock lock(mutex_);
-            if (!epilogues_.empty()) first = &epilogues_.front();  // a deque's elements stay where they are
+            // Only one whose point was reached is looked at without the lock: others may be taken back.
+            if (lost() || epilogues_.empty() || epilogues_.front().point > reached) break;
+            first = &epilogues_.front();  // a deque's elements stay where they are
+            if (first->prints && !prints) break;
+            busy_ = first;
         }
-        if (first == nullptr || first->point > reached || (first->prints && !prints)) break;
         run(*first);
-        const std::scoped_lock lock(mutex_);
-        epilogues_.pop_front();
-        next_epilogue_.store(epilogues_.empty() ? ~Point{0} : epilogues_.front().point,
-                             std::memory_order_release);
+        {
+            const std::scoped_lock lock(mutex_);
+            busy_ = nullptr;
+            epilogues_.pop_front();
+            next_epilogue_.store(epilogues_.empty() ? ~Point{0} : epilogues_.front().point,
+                                 std::memory_order_release);
+        }
+        progress_.notify_all();
     }
     running_.store(false, std::memory_order_release);
     running_.notify_all();
@@ -116,6 +148,7 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     try {
         if (const Rect& rect = epilogue.rect; rect.row != 0)
             copy_rows(epilogue.to, epilogue.to_at, epilogue.from, dense(rect), rect);
+        if (epilogue.tell) epilogue.tell();
         if (epilogue.reports) epilogue.reports->drain(epilogue.source);
     } catch (...) {
         add_error(epilogue.point, std::current_exception());
@@ -151,9 +184,8 @@ void DeviceTimeline::sleep(Point point, Clock::time_point deadline) {
         progress_.wait_until(lock, deadline, [&] { return handed() >= point || lost(); });
         return;
     }
-    // A point of the host's own has passed once it is handed over, so this one is the device's.
-    if (completed() >= point) return;
-    sleep_on_device(point, deadline);
+    // Else only its epilogue is left.
+    if (is_under_way(point)) sleep_on_device(point, deadline);
 }
 
 void DeviceTimeline::wait(Point point) {

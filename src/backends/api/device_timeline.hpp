@@ -10,6 +10,7 @@
 #include "backends/api/rect.hpp"
 #include "backends/api/reports.hpp"
 #include "backends/api/timeline.hpp"
+#include "backends/api/times.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -32,11 +34,14 @@ struct Epilogue {
     std::byte* to = nullptr;
     RectPlace to_at;
     Rect rect;
+    Point read = 0;                         // of a read in several parts: its first part's point
     std::shared_ptr<const Memory> staging;  // held until then, where it is no part of a ring
     // Reports to read.
     ReportSource source;
     std::unique_ptr<ReportBuffer> reports;
     bool prints = false;  // may run a sink of the user's: not from completed()
+    // Times to tell, where somebody wants to know them.
+    std::function<void()> tell;
 };
 
 class DeviceTimeline : public Timeline {
@@ -55,6 +60,11 @@ public:
     [[nodiscard]] Point last() const noexcept { return issued_.load(std::memory_order_acquire); }
     /// All up to here was given to the device, or is done.
     [[nodiscard]] Point handed() const noexcept { return handed_.load(std::memory_order_acquire); }
+    /// Whether the device was given it and is not known to have reached it; looked at in this order, as the
+    /// host's own points are reached before they are handed over.
+    [[nodiscard]] bool is_under_way(Point point) const noexcept {
+        return handed() >= point && reached() < point;
+    }
     /// Gives a point out, whose command waits for the host.
     void issue(Point point) noexcept { issued_.store(point, std::memory_order_release); }
     /// Gives a point out that the device has already been given: the hot path, nobody can wait for it yet.
@@ -70,14 +80,22 @@ public:
     void add(Epilogue epilogue);
     /// Takes the last one back: its command could not be submitted.
     void cancel() noexcept;
+    /// Its command could not be submitted when its turn came, behind the host's: nothing is brought home or
+    /// told when the point passes.
+    void drop(Point point) noexcept;
+    /// A read in several parts failed midway: those that are under way bring nothing home. When it returns,
+    /// nobody writes to the caller's memory. Waits for no device.
+    void abandon_read(Point read) noexcept;
     /// The first epilogue that may print, or 0: someone has to wait for it.
     [[nodiscard]] Point first_print() const;
     /// Waits and does what the host has to; false when the deadline passed first. Never throws a command's
     /// error. On a lost device everything has passed.
     bool await(Point point, Clock::time_point deadline);
     void add_error(Point point, std::exception_ptr error) noexcept;
+    /// The times of the queue's commands are told through this.
+    [[nodiscard]] TimeOrder& times() noexcept { return times_; }
     /// A device that was lost stays so: everything that was handed to it counts as over.
-    [[nodiscard]] virtual bool lost() const noexcept = 0;
+    [[nodiscard]] bool lost() const noexcept override = 0;
     /// Throws where the device is lost.
     virtual void check_lost() const = 0;
 
@@ -96,6 +114,7 @@ protected:
     [[nodiscard]] Point reached() const noexcept { return reached_.load(std::memory_order_acquire); }
 
 private:
+    [[nodiscard]] Point completed_when_lost(Point issued) const noexcept;
     void wake() noexcept;
     void run_epilogues(Point reached, bool prints) noexcept;
     void run(Epilogue& epilogue) noexcept;
@@ -103,15 +122,17 @@ private:
     void throw_error(Point point);
 
     ReportPool& reports_;
+    TimeOrder times_;
     std::atomic<Point> issued_{0};
     std::atomic<Point> handed_{0};
     mutable std::atomic<Point> reached_{0};  // the highest that is known of device and host
     std::atomic<Point> next_epilogue_{~Point{0}};
 
     std::atomic<bool> running_{false};  // some thread runs epilogues; others leave them to it
-    mutable std::mutex mutex_;          // epilogues_, errors_
-    std::condition_variable progress_;  // handed_ has grown
+    mutable std::mutex mutex_;          // what follows
+    std::condition_variable progress_;  // handed_ has grown, or an epilogue is done
     std::deque<Epilogue> epilogues_;
+    const Epilogue* busy_ = nullptr;   // the first of them, while it is run without the mutex
     std::atomic<bool> failed_{false};  // errors_ is not empty
     std::vector<std::pair<Point, std::exception_ptr>> errors_;
 };

@@ -1,6 +1,7 @@
 // The thread.
 #include "backends/api/host_commands.hpp"
 
+#include "backends/api/times.hpp"
 #include "core/fail.hpp"
 
 #include <chrono>
@@ -24,15 +25,15 @@ Point HostCommands::call(std::function<void()> callback) {
 Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
                              const std::function<Point()>& on_device) {
     if (&other == &timeline_) return timeline_.last();
-    // Looked at in this order: a point of the host's own has passed once it is handed over, so what is handed
-    // over and has not passed is the device's.
-    const bool handed = sibling != nullptr && sibling->handed() >= point;
     if (other.completed() >= point) return timeline_.last();
+    // A point that only the host reaches is signalled by nobody: also one of the device's becomes such when
+    // its command could not be submitted.
+    const bool under_way = sibling != nullptr && sibling->is_under_way(point);
     Point own = 0;
     {
         const Lock lock(mutex_);
         timeline_.check_lost();
-        if (handed && empty()) return on_device();
+        if (under_way && empty()) return on_device();
         own = add([this, &other, point] {
             // Its errors are for those who wait for it.
             while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {
@@ -46,6 +47,14 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
 Point HostCommands::add(std::function<void()> action) {
     const Point point = timeline_.last() + 1;
     start();
+    if (TimesScope::wanted()) {
+        action = [this, tag = TimesScope::tag(), wanted = std::move(action)] {
+            const TimesScope scope(tag);
+            const TimedHere timed(&timeline_.times());
+            const TimesScope others({});  // commands that it gives
+            wanted();
+        };
+    }
     pending_.push_back({point, true, std::move(action)});
     timeline_.issue(point);
     return point;
@@ -121,6 +130,7 @@ void HostCommands::submit_pending() {
             // Its turn comes as a command of the host's, which only fails.
             next.run = [error = std::current_exception()] { std::rethrow_exception(error); };
             next.host = true;
+            timeline_.drop(next.point);
             return;
         }
         timeline_.hand(next.point);

@@ -38,7 +38,7 @@ public:
     /// Queue::call.
     Point call(std::function<void()> callback);
     /// Queue::wait_for. `sibling` is the other timeline where it is of the same device: then, if the point
-    /// was handed over there and nothing of the host's is pending here, `on_device` has the device wait and
+    /// is under way there and nothing of the host's is pending here, `on_device` has the device wait and
     /// gives that command's point, with the mutex held. Else the host waits.
     Point wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
                    const std::function<Point()>& on_device);

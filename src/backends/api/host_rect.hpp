@@ -15,7 +15,7 @@ void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, con
                const Rect& rect, bool streaming);
 inline void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
                       const Rect& rect) {
-    copy_rows(to, to_at, from, from_at, rect, rect.bytes() >= large_copy);
+    copy_rows(to, to_at, from, from_at, rect, rect.bytes() >= large_copy());
 }
 
 /// Each row starts with the pattern's first byte.
@@ -23,7 +23,7 @@ void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<c
                bool streaming);
 inline void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect,
                       std::span<const std::byte> pattern) {
-    fill_rows(to, at, rect, pattern, rect.bytes() >= large_copy);
+    fill_rows(to, at, rect, pattern, rect.bytes() >= large_copy());
 }
 
 }  // namespace volley::backend

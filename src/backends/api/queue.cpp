@@ -1,4 +1,5 @@
-// Rows that lie apart, one command each: right on every backend, and what one without anything better uses.
+// What is right on every backend, and what one without anything better uses: rows that lie apart as one
+// command each, marks as callbacks.
 #include "backends/api/queue.hpp"
 
 namespace volley::backend {
@@ -45,6 +46,10 @@ Point Queue::fill_rect(Memory& to, const RectPlace& at, const Rect& rect,
     return for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
         return fill(to, start_of(at, row, plane), rect.row, pattern);
     });
+}
+
+Point Queue::mark() {
+    return call([] {});
 }
 
 }  // namespace volley::backend

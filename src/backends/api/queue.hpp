@@ -8,6 +8,7 @@
 #include "backends/api/timeline.hpp"
 
 #include <functional>
+#include <memory>
 #include <span>
 
 namespace volley::backend {
@@ -18,14 +19,26 @@ struct Argument {
     std::uint64_t offset = 0;     //   the first byte in it
     std::uint64_t elements = 0;   //   and how many elements the kernel may touch
     const void* value = nullptr;  // values: the bytes, in the host's layout; copied before launch() returns
+    // Values of a batch that differ from instance to instance: where the instance's values hold it; `value`
+    // is null.
+    static constexpr std::uint32_t fixed = ~0u;
+    std::uint32_t dynamic = fixed;
 };
 
 struct Launch {
+    static constexpr Point everything = ~Point{0};
+
     Program* program = nullptr;
     ir::Dim3 global = {1, 1, 1};  // invocations; none is 0
     ir::Dim3 local = {1, 1, 1};   // workgroup size, checked against the device's limits by the runtime
     std::span<const Argument> args;
+    /// The last point of this queue that it must follow: commands behind it may still run when this one
+    /// starts. Its own point passes after theirs all the same.
+    Point after = everything;
 };
+
+class Batch;
+struct BatchPlan;
 
 class Queue {
 public:
@@ -66,7 +79,22 @@ public:
     virtual Point call(std::function<void()> callback) = 0;
     /// Later commands of this queue start only after `point` of another queue's timeline.
     virtual Point wait_for(Timeline& other, Point point) = 0;
+    /// Does nothing, when all earlier work is done: a place in the queue's order that has a time (times.hpp).
+    /// Unless a backend does better, a callback.
+    virtual Point mark();
 
+    // Batches (batch.hpp)
+    /// Makes commands ready to be given to this queue many times. Throws CompileError when a variant has to
+    /// be made and cannot.
+    [[nodiscard]] virtual std::unique_ptr<Batch> prepare(BatchPlan plan);
+    /// Gives a batch of this queue's so many times, one instance after the other, behind all earlier work.
+    /// `values` are the instances' dynamic values, one after the other; copied before it returns. Allocates
+    /// nothing, once it was called with as many instances before. Where it throws, the instances before that
+    /// one were given.
+    virtual Point submit(Batch& batch, std::uint32_t instances, std::span<const std::byte> values);
+
+    /// Whether its commands may overlap where Launch::after allows that; else nobody need find out.
+    [[nodiscard]] virtual bool overlaps() const noexcept { return false; }
     [[nodiscard]] virtual Timeline& timeline() noexcept = 0;
     [[nodiscard]] virtual Point last() const noexcept = 0;  // the newest point given out
     /// Hands everything to the device; waits for nothing.

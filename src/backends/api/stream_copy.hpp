@@ -12,8 +12,12 @@
 
 namespace volley::backend {
 
-/// From so many bytes on a copy is larger than what caches keep, and does better to leave them alone.
-inline constexpr std::uint64_t large_copy = std::uint64_t{16} << 20;
+/// What the largest of the caches holds; 32 MiB where the system does not say.
+[[nodiscard]] std::uint64_t last_cache_bytes() noexcept;
+
+/// From so many bytes on a copy, which has two sides, is larger than what caches keep, and does better to
+/// leave them alone.
+[[nodiscard]] inline std::uint64_t large_copy() noexcept { return last_cache_bytes() / 2; }
 
 /// What goes past the caches goes in whole lines.
 inline constexpr std::size_t cache_line = 64;

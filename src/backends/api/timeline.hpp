@@ -21,6 +21,8 @@ public:
     virtual void wait(Point point) = 0;
     /// As wait, but gives up: false when the time ran out. Keeps errors for a later wait().
     virtual bool wait_for(Point point, std::chrono::nanoseconds timeout) = 0;
+    /// Whether its device is gone: everything counts as passed, and nothing can be given to it.
+    [[nodiscard]] virtual bool lost() const noexcept { return false; }
 };
 
 }  // namespace volley::backend

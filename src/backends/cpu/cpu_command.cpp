@@ -126,10 +126,16 @@ std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
 std::byte* Command::reserve(std::size_t size) {
     if (size <= inline_bytes) return bytes;
     if (size > more_size_) {
-        more_bytes = std::make_unique<std::byte[]>(size);
+        more_bytes = std::make_unique_for_overwrite<std::byte[]>(size);
         more_size_ = size;
     }
     return more_bytes.get();
+}
+
+void Command::let_go() noexcept {
+    if (more_size_ <= most_kept || kind != CommandKind::Copy || transfer.from != more_bytes.get()) return;
+    more_bytes.reset();
+    more_size_ = 0;
 }
 
 }  // namespace volley::backends::cpu

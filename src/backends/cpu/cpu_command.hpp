@@ -1,14 +1,15 @@
-// One entry of a CPU queue: a kernel launch, a transfer, a callback or a wait, cut into pieces that threads
-// claim.
+// One entry of a CPU queue: a kernel launch, a transfer, a callback, a wait or a batch, cut into pieces that
+// threads claim.
 //
 // Invariant: pieces can be claimed only while the command is the first of its queue (`claim` is zero
 // otherwise), and the other members do not change from then until the last claimed piece is done. So a thread
 // that has claimed a piece may read everything, and one that has not may touch `claim` alone, even if the
-// command was reused meanwhile.
+// command was reused meanwhile. A batch's `claim` grows while pieces of it are held, as others become ready.
 #pragma once
 
 #include "backends/api/rect_parts.hpp"
 #include "backends/api/timeline.hpp"
+#include "backends/api/times.hpp"
 #include "codegen/llvm/kernel_abi.hpp"
 
 #include <atomic>
@@ -19,9 +20,11 @@
 
 namespace volley::backends::cpu {
 
+class CpuBatch;
 class CpuProgram;
+class CpuQueue;
 
-enum class CommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait };
+enum class CommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait, Mark, Batch };
 
 /// How a launch is cut into pieces. A flat kernel's rows are cut, and where there are too few of them each
 /// row into segments; a grouped kernel's workgroups.
@@ -61,12 +64,51 @@ void run_fill(const Transfer& transfer, std::uint32_t index);
 /// Sets `most` so that there are about so many pieces of like size, and gives their number.
 [[nodiscard]] std::uint32_t cut(Transfer& transfer, std::uint64_t pieces);
 
+struct Command;
+
+/// What a wait waits for. Another CPU queue keeps it from when it is given, and says when its point has
+/// passed: no thread sleeps there. For others the queue's own thread waits when the command's turn has come.
+struct Wait {
+    backend::Timeline* timeline = nullptr;
+    CpuQueue* queue = nullptr;  // whose timeline that is, if it is one
+    backend::Point point = 0;
+    CpuQueue* waiting = nullptr;  // the command's own
+    bool passed = false;          // with the lock of `waiting`
+    Command* next = nullptr;      // in the list of `queue`
+    std::int64_t begin = 0;       // when its turn came, if somebody wants to know
+};
+
 struct Command {
-    static constexpr std::uint32_t workers_only = 0x8000'0000u;
+    // The word `claim`: below, how many pieces are left to claim; above, the lower bits of the command's
+    // point, so that whoever helps up to a point never takes what lies behind it; and
+    static constexpr std::uint64_t elsewhere = std::uint64_t{1} << 63;  //   whether another queue is first;
+    static constexpr std::uint64_t two_ended = std::uint64_t{1} << 62;  //   whether from both ends, and then
+    static constexpr unsigned front_shift = 16;  //   from here on how many from the front.
+    static constexpr std::uint32_t most_pieces = (1u << front_shift) - 1;
+    static constexpr unsigned point_shift = 32;
+    static constexpr std::uint64_t point_mask = (std::uint64_t{1} << 29) - 1;
+
+    [[nodiscard]] static constexpr std::uint64_t word_of(backend::Point point) noexcept {
+        return (point & point_mask) << point_shift;
+    }
+    [[nodiscard]] static constexpr std::uint32_t left(std::uint64_t word) noexcept {
+        const auto pieces = static_cast<std::uint32_t>(word);
+        return (word & two_ended) != 0 ? pieces & most_pieces : pieces;
+    }
+    static constexpr backend::Point everything = ~backend::Point{0};
+    /// Whether the word's command lies behind the point. No queue holds as many commands as would mislead it.
+    [[nodiscard]] static constexpr bool is_behind(std::uint64_t word, backend::Point point) noexcept {
+        if (point == everything) return false;
+        const std::uint64_t ahead = ((word >> point_shift) - point) & point_mask;
+        return ahead != 0 && ahead <= point_mask / 2;
+    }
+    /// Whether there is a piece for a thread that goes as far as the point.
+    [[nodiscard]] static constexpr bool has_piece(std::uint64_t word, backend::Point until) noexcept {
+        return left(word) != 0 && !is_behind(word, until);
+    }
     static constexpr std::size_t inline_bytes = 512;  // 16 buffers, or 16 values of 32 bytes
 
-    std::atomic<std::uint32_t> claim{
-        0};  // pieces that are left to claim; with workers_only, by workers alone
+    std::atomic<std::uint64_t> claim{0};
     std::atomic<std::uint32_t> finished{0};
 
     CommandKind kind = CommandKind::Launch;
@@ -77,17 +119,23 @@ struct Command {
     KernelRun kernel;
     Transfer transfer;
     std::function<void()> callback;
-    backend::Timeline* awaited = nullptr;
-    backend::Point awaited_point = 0;
+    Wait wait;
+    CpuBatch* batch = nullptr;
+    std::uint32_t instances = 0;
+    const std::byte* values = nullptr;  // of a batch's instances
+    backend::TimesTag times;            // of most commands nobody's
 
-    alignas(64)
-        std::byte bytes[inline_bytes];  // arguments of a launch, a small transfer's data, a fill's pattern
-    std::unique_ptr<std::byte[]> more_bytes;  // where these do not suffice
+    alignas(64) std::byte bytes[inline_bytes];  // a launch's arguments, a batch's values, a small transfer's
+                                                // data, a fill's pattern
+    std::unique_ptr<std::byte[]> more_bytes;    // where these do not suffice
 
     /// Room for that many bytes, kept for the next use.
     [[nodiscard]] std::byte* reserve(std::size_t size);
+    /// It has run: what is too large to be kept for the next use goes.
+    void let_go() noexcept;
 
 private:
+    static constexpr std::size_t most_kept = 64 * 1024;  // of a transfer's data
     std::size_t more_size_ = 0;
 };
 

@@ -32,8 +32,8 @@ struct Claim {
 /// Whatever has pieces of work to give: a queue.
 class WorkSource {
 public:
-    /// Claims one piece, if there is any. `worker` tells whether the caller may run user code (a pool's
-    /// worker) or only helps while it waits.
+    /// Claims one piece, if there is any. `worker` tells whether the caller is a pool's worker or only helps
+    /// while it waits.
     [[nodiscard]] virtual Claim claim(bool worker) noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
     /// Runs a claimed piece, and then whatever more it can claim here, for a while.

@@ -3,14 +3,13 @@
 // system call.
 #include "backends/cpu/cpu_queue.hpp"
 
+#include "backends/cpu/cpu_batch.hpp"
+#include "backends/cpu/cpu_launch.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "core/fail.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace volley::backends::cpu {
 
@@ -18,109 +17,9 @@ using backend::Point;
 
 namespace {
 
-constexpr double small_ns = 8'000;   // cheaper than handing it to another thread
-constexpr double piece_ns = 20'000;  // a piece should dwarf the cost of claiming it
-constexpr Point backlog = 4096;      // commands that may wait in a queue before the submitting thread helps
-
-/// Packs a launch's arguments into `to`, laid out as the kernel expects them.
-void pack_arguments(const CpuProgram& program, std::span<const backend::Argument> args, std::byte* to) {
-    const auto& params = program.function().params;
-    const auto& offsets = program.args().offsets;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-        if (params[i].kind == ir::ParamKind::Buffer) {
-            const codegen::llvm::BufferArg buffer{args[i].memory->host() + args[i].offset, args[i].elements};
-            std::memcpy(to + offsets[i], &buffer, sizeof buffer);
-        } else {
-            std::memcpy(to + offsets[i], args[i].value, params[i].type.size());
-        }
-    }
-}
-
-bool is_whole(ir::Dim3 global, ir::Dim3 local) {
-    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
-}
-
-std::uint64_t last_cache_bytes() {
-    static const std::uint64_t bytes = [] {
-        const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-        return size > 0 ? static_cast<std::uint64_t>(size) : std::uint64_t{32} << 20;
-    }();
-    return bytes;
-}
-
-/// Results larger than the last cache are written past it: what is not read again soon only evicts what is.
-bool pays_to_stream(const CpuProgram& program, std::span<const backend::Argument> args) {
-    const auto& params = program.function().params;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-        if (!program.written_only()[i]) continue;
-        const auto start = reinterpret_cast<std::uintptr_t>(args[i].memory->host() + args[i].offset);
-        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= last_cache_bytes()) return false;
-    }
-    return true;
-}
-
-/// Everything of a launch but its arguments. Compiles the variant if it is new.
-KernelRun prepare(const backend::Launch& launch, unsigned threads) {
-    const auto& program = static_cast<const CpuProgram&>(*launch.program);
-    const ir::Dim3 global = launch.global;
-    const ir::Dim3 local = launch.local;
-    codegen::llvm::Variant variant;
-    variant.local = local;
-    variant.full = program.flat() ? global[0] % program.width() == 0 : is_whole(global, local);
-    variant.huge = std::any_of(global.begin(), global.end(),
-                               [](std::uint32_t n) { return n >= codegen::llvm::huge_extent; });
-    variant.streaming = variant.full && program.streams() && pays_to_stream(program, launch.args);
-    const codegen::llvm::CompiledKernel& kernel = program.variant(variant);
-
-    KernelRun run;
-    run.program = &program;
-    run.entry = kernel.entry();
-    run.shared_bytes = kernel.shared_bytes();
-    run.spill_bytes = kernel.spill_bytes();
-    run.pieces = cut(program, global, local, threads);
-    std::uint64_t groups = 1;
-    for (std::size_t d = 0; d < 3; ++d) {
-        run.work.global_size[d] = global[d];
-        run.work.group_count[d] =
-            static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
-        groups *= run.work.group_count[d];
-    }
-    if (program.flat()) {
-        run.work.end = global[0];
-        run.work.row_end = std::uint64_t{global[1]} * global[2];
-    } else {
-        run.work.end = groups;
-    }
-    return run;
-}
+constexpr Point backlog = 4096;  // commands that may wait in a queue before the submitting thread helps
 
 }  // namespace
-
-Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads) {
-    Pieces pieces;
-    pieces.grouped = !program.flat();
-    const std::uint64_t rows = std::uint64_t{global[1]} * global[2];
-    const double total = program.cost() * static_cast<double>(global[0]) * static_cast<double>(rows);
-    if (threads == 1 || total < small_ns) return pieces;
-    const auto wanted = static_cast<std::uint64_t>(std::clamp(total / piece_ns, 2.0, 16.0 * threads));
-    const auto ceil_div = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
-    if (pieces.grouped) {
-        std::uint64_t groups = 1;
-        for (std::size_t d = 0; d < 3; ++d) groups *= ceil_div(global[d], local[d]);
-        pieces.rows = ceil_div(groups, wanted);
-        pieces.count = static_cast<std::uint32_t>(ceil_div(groups, pieces.rows));
-    } else if (rows >= wanted) {
-        pieces.rows = ceil_div(rows, wanted);
-        pieces.count = static_cast<std::uint32_t>(ceil_div(rows, pieces.rows));
-    } else {
-        // Whole cache lines of every element type, so that no two threads write to one.
-        const std::uint64_t unit = std::max<std::uint64_t>(64, program.width());
-        pieces.segment = ceil_div(ceil_div(global[0], ceil_div(wanted, rows)), unit) * unit;
-        pieces.segments = ceil_div(global[0], pieces.segment);
-        pieces.count = static_cast<std::uint32_t>(rows * pieces.segments);
-    }
-    return pieces;
-}
 
 CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) {
     errors_.reserve(64);  // keeping an error never allocates
@@ -129,6 +28,9 @@ CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) {
 
 CpuQueue::~CpuQueue() {
     help_until(last(), forever);
+    { const std::scoped_lock lock(mutex_); }  // whoever finished the last command has counted our guests
+    while (guests_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+    stop_keeper();
     pool_->remove(*this);
     const std::scoped_lock lock(mutex_);  // whoever finished the last command has left by now
 }
@@ -140,27 +42,73 @@ Command* CpuQueue::take_free() {
     return std::exchange(free_, free_->next);
 }
 
-void CpuQueue::open(Command* command) noexcept {
+bool CpuQueue::open(Command* command) noexcept {
+    std::uint64_t word = Command::word_of(command->point);
+    if (command->kind == CommandKind::Wait) {
+        Wait& wait = command->wait;
+        if (wait.queue == nullptr) wait.passed = wait.timeline->completed() >= wait.point;
+        if (command->times) wait.begin = backend::steady_now();
+        if (wait.passed) return false;
+        if (wait.queue != nullptr) {
+            word |= Command::elsewhere;
+        } else {
+            keep(command);
+        }
+    } else if (command->kind == CommandKind::Call) {
+        keep(command);
+    } else {
+        word |= command->pieces;
+        // A batch's pieces are counted as they become ready, and have no ends.
+        const bool can_cut = command->pieces > 1 && command->pieces <= Command::most_pieces;
+        if (can_cut && command->kind != CommandKind::Batch) word |= Command::two_ended;
+    }
     command->finished.store(0, std::memory_order_relaxed);
     open_.store(command, std::memory_order_release);
-    const std::uint32_t only = command->kind == CommandKind::Call ? Command::workers_only : 0;
-    command->claim.store(command->pieces | only, std::memory_order_release);
+    command->claim.store(word, std::memory_order_release);
+    return true;
+}
+
+void CpuQueue::open_first() noexcept {
+    while (first_ != nullptr && !open(first_)) {
+        if (first_->times) first_->times.ran(first_->wait.begin, backend::steady_now());
+        retire_first();
+    }
+}
+
+void CpuQueue::retire_first() noexcept {
+    Command* command = first_;
+    first_ = command->next;
+    if (is_hosts(*command)) hosts_.fetch_sub(1, std::memory_order_relaxed);
+    if (first_ == nullptr) {
+        last_ = nullptr;
+        open_.store(nullptr, std::memory_order_release);
+    }
+    command->claim.store(0, std::memory_order_relaxed);
+    completed_.store(command->point, std::memory_order_release);
+    if (command->times) command->times = {};
+    command->next = free_;
+    free_ = command;
 }
 
 Point CpuQueue::submit(Command* command, std::unique_lock<std::mutex>& lock) {
+    const bool was_idle = idle();
+    // Else it is run right here.
+    if (is_alone() && !was_idle) need_keeper();
     const Point point = submitted_.load(std::memory_order_relaxed) + 1;
     command->point = point;
     command->next = nullptr;
-    const bool was_idle = idle();
+    if (backend::TimesScope::wanted()) command->times = backend::TimesScope::tag();
     (was_idle ? first_ : last_->next) = command;
     last_ = command;
+    if (is_hosts(*command)) hosts_.fetch_add(1, std::memory_order_relaxed);
     submitted_.store(point, std::memory_order_release);
-    if (was_idle) open(command);
-    lock.unlock();
-    if (pool_->workers() == 0) {
-        while (const Claim mine = claim(true)) run(mine, point, 1);  // there is no one else
-    } else if (was_idle) {
-        pool_->notify();
+    if (was_idle) open_first();
+    if (is_alone()) {
+        lock.unlock();
+        while (const Claim mine = claim(false)) run(mine, {});  // there is no one else
+    } else {
+        lock.unlock();
+        if (was_idle) pool_->notify();
     }
     return point;
 }
@@ -173,20 +121,25 @@ Point CpuQueue::pass() noexcept {
 }
 
 void CpuQueue::make_room() {
-    const Point point = submitted_.load(std::memory_order_relaxed);
-    if (point - completed() < backlog || CpuPool::on_worker()) return;
+    const Point point = last();
+    // Behind a function or a wait this might never end: this thread may be what they wait for.
+    if (point < completed() + backlog || CpuPool::on_worker() || hosts_.load(std::memory_order_relaxed) != 0)
+        return;
     help_until(point - backlog / 2, forever);
 }
 
 Point CpuQueue::launch(const backend::Launch& launch) {
-    KernelRun run = prepare(launch, pool_->threads());
+    KernelRun run = prepare_launch(launch, pool_->threads());
     const std::size_t size = run.program->args().size;
     std::unique_lock lock(mutex_);
     if (idle() && run.pieces.count == 1 && size <= Command::inline_bytes) {
         alignas(64) std::byte args[Command::inline_bytes];
         pack_arguments(*run.program, launch.args, args);
         run.work.args = args;
-        return run_here([&] { run_kernel(run, 0); });
+        return run_here([&] {
+            const backend::TimedHere timed;
+            run_kernel(run, 0);
+        });
     }
     lock.unlock();
     make_room();
@@ -203,6 +156,7 @@ Point CpuQueue::launch(const backend::Launch& launch) {
 
 Point CpuQueue::call(std::function<void()> callback) {
     std::unique_lock lock(mutex_);
+    need_keeper();
     Command* command = take_free();
     command->kind = CommandKind::Call;
     command->pieces = 1;
@@ -210,111 +164,201 @@ Point CpuQueue::call(std::function<void()> callback) {
     return submit(command, lock);
 }
 
-Point CpuQueue::wait_for(backend::Timeline& other, Point point) {
-    if (other.completed() >= point || &other == this) return last();
+Point CpuQueue::mark() {
     std::unique_lock lock(mutex_);
+    if (idle()) return run_here([] { const backend::TimedHere timed; });
     Command* command = take_free();
-    command->kind = CommandKind::Wait;
+    command->kind = CommandKind::Mark;
     command->pieces = 1;
-    command->awaited = &other;
-    command->awaited_point = point;
+    return submit(command, lock);
+}
+
+std::unique_ptr<backend::Batch> CpuQueue::prepare(backend::BatchPlan plan) {
+    return std::make_unique<CpuBatch>(std::move(plan), pool_->threads());
+}
+
+Point CpuQueue::submit(backend::Batch& given, std::uint32_t instances, std::span<const std::byte> values) {
+    auto& batch = static_cast<CpuBatch&>(given);
+    if (batch.empty() || instances == 0) return last();
+    if (values.size() < instances * batch.value_bytes()) fail_internal("a batch's instances lack values");
+    std::unique_lock lock(mutex_);
+    if (idle() && batch.runs_at_once(instances)) {
+        return run_here([&] { batch.run_all(values, instances, backend::TimesScope::tag()); });
+    }
+    lock.unlock();
+    make_room();
+    lock.lock();
+    Command* command = take_free();
+    command->kind = CommandKind::Batch;
+    command->pieces = 1;  // whoever claims it begins the first instance, which has more
+    command->batch = &batch;
+    command->instances = instances;
+    std::byte* kept = command->reserve(values.size());
+    if (!values.empty()) std::memcpy(kept, values.data(), values.size());
+    command->values = kept;
     return submit(command, lock);
 }
 
 // ---- running ----
 
-Claim CpuQueue::claim(bool worker) noexcept {
+Claim CpuQueue::claim(bool worker, Point until) noexcept {
     Command* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return {};
-    std::uint32_t word = command->claim.load(std::memory_order_acquire);
-    for (;;) {
-        const std::uint32_t left = word & ~Command::workers_only;
-        if (left == 0 || (left != word && !worker)) return {};
-        if (command->claim.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel,
+    std::uint64_t word = command->claim.load(std::memory_order_acquire);
+    while (Command::has_piece(word, until)) {
+        const std::uint32_t left = Command::left(word);
+        // Threads that wait begin at the front and workers at the back, so that in the next command over the
+        // same memory each finds in its own caches what it had in this one.
+        const bool two_ended = (word & Command::two_ended) != 0;
+        const std::uint32_t front = static_cast<std::uint32_t>(word) >> Command::front_shift;
+        const std::uint64_t taken = two_ended && !worker ? 1u << Command::front_shift : 0;
+        if (command->claim.compare_exchange_weak(word, word - 1 + taken, std::memory_order_acq_rel,
                                                  std::memory_order_acquire)) {
-            return {command, command->pieces - left};
+            if (!two_ended) return {command, command->pieces - left};
+            return {command, worker ? front + left - 1 : front};
         }
     }
+    return {};
 }
 
-bool CpuQueue::can_claim(bool worker) const noexcept {
+bool CpuQueue::can_claim(Point until) const noexcept {
     const Command* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return false;
-    const std::uint32_t word = command->claim.load(std::memory_order_acquire);
-    const std::uint32_t left = word & ~Command::workers_only;
-    return left != 0 && (left == word || worker);
+    return Command::has_piece(command->claim.load(std::memory_order_acquire), until);
 }
 
-bool CpuQueue::has_work() const noexcept { return can_claim(true); }
+bool CpuQueue::can_help(Point until) const noexcept {
+    const Command* command = open_.load(std::memory_order_acquire);
+    if (command == nullptr) return false;
+    const std::uint64_t word = command->claim.load(std::memory_order_acquire);
+    if ((word & Command::elsewhere) != 0) return !Command::is_behind(word, until);
+    return Command::has_piece(word, until);
+}
 
 void CpuQueue::run_claimed(Claim claim) {
-    constexpr int commands_in_a_row = 64;  // then other queues have their turn
-    run(claim, ~Point{0}, commands_in_a_row);
+    constexpr int in_a_row = 64;  // commands, or pieces of a batch: then other queues have their turn
+    run(claim, {.worker = true, .budget = in_a_row});
 }
 
-void CpuQueue::run(Claim mine, Point until, int budget) {
-    const bool worker = is_worker();
+void CpuQueue::run(Claim mine, Turn turn) {
     while (mine) {
         Command* command = mine.command;
+        if (command->kind == CommandKind::Batch) {
+            if (!run_batch(*command, turn)) return;
+            mine = finish(command, turn);
+            continue;
+        }
         const std::uint32_t pieces = command->pieces;
         execute(*command, mine.piece);
         // The next piece is claimed before this one is given back: while one is held, command and queue stay.
-        mine = claim(worker);
-        if (command->finished.fetch_add(1, std::memory_order_acq_rel) + 1 == pieces) {
-            mine = finish(command, --budget > 0 && command->point < until);
-        }
+        mine = turn.is_late() ? Claim{} : claim(turn.worker, turn.until);
+        if (command->finished.fetch_add(1, std::memory_order_acq_rel) + 1 == pieces)
+            mine = finish(command, turn);
     }
 }
 
 void CpuQueue::execute(Command& command, std::uint32_t piece) noexcept {
+    const std::int64_t begin = command.times ? backend::steady_now() : 0;
     try {
-        switch (command.kind) {
-            case CommandKind::Launch: run_kernel(command.kernel, piece); break;
-            case CommandKind::Copy: run_copy(command.transfer, piece); break;
-            case CommandKind::Fill: run_fill(command.transfer, piece); break;
-            case CommandKind::Call: {
-                const std::function<void()> callback = std::move(command.callback);
-                command.callback = nullptr;
-                callback();
-                break;
-            }
-            // Another CPU queue is helped meanwhile, so this wait ends even if this is the only thread. Its
-            // errors are for those who wait for it.
-            case CommandKind::Wait:
-                while (!command.awaited->wait_for(command.awaited_point, std::chrono::seconds(1))) {
-                }
-                break;
-        }
+        execute_piece(command, piece);
     } catch (...) {
-        const std::scoped_lock lock(mutex_);
-        add_error(command.point, std::current_exception());
+        keep_error(command.point, std::current_exception());
+    }
+    if (command.times) command.times.ran(begin, backend::steady_now());
+}
+
+void CpuQueue::execute_piece(Command& command, std::uint32_t piece) {
+    switch (command.kind) {
+        case CommandKind::Launch: run_kernel(command.kernel, piece); break;
+        case CommandKind::Copy: run_copy(command.transfer, piece); break;
+        case CommandKind::Fill: run_fill(command.transfer, piece); break;
+        case CommandKind::Call: {
+            const std::function<void()> callback = std::move(command.callback);
+            command.callback = nullptr;
+            // A thread that gives another command may be the one to run this.
+            const backend::TimesScope others({});
+            callback();
+            break;
+        }
+        // Only the keeper comes here. Errors of others are for those who wait for them.
+        case CommandKind::Wait:
+            while (!command.wait.timeline->wait_for(command.wait.point, std::chrono::seconds(1))) {
+            }
+            break;
+        case CommandKind::Mark: break;
+        case CommandKind::Batch: break;  // run_batch()
     }
 }
 
-Claim CpuQueue::finish(Command* command, bool go_on) noexcept {
+bool CpuQueue::run_batch(Command& command, Turn& turn) noexcept {
+    using Kind = CpuBatch::Next::Kind;
+    CpuBatch& batch = *command.batch;
+    CpuBatch::Next next = batch.take(command.values, command.instances);
+    for (;;) {
+        if (next.claimable != 0) publish(command, next.claimable, false);
+        if (std::exception_ptr error = batch.run(next.piece, command.times))
+            keep_error(command.point, std::move(error));
+        // As with other pieces, the next one is claimed before this one is given back.
+        const std::uint32_t claimed = claim(turn.worker, turn.until) ? 1 : 0;
+        next = batch.give_back(next.piece);
+        if (next.kind == Kind::End) return true;
+        if (next.kind == Kind::Nothing && claimed == 0) return false;
+        if (--turn.budget <= 0 || turn.is_late()) {
+            if (next.kind == Kind::Run) {
+                batch.put_back(next.piece);
+                ++next.claimable;
+            }
+            publish(command, next.claimable + claimed, true);
+            return false;
+        }
+        if (next.kind == Kind::Run) {
+            next.claimable += claimed;  // what became ready here is still in this core's caches
+        } else {
+            next = batch.take(command.values, command.instances);
+        }
+    }
+}
+
+void CpuQueue::publish(Command& command, std::uint32_t pieces, bool leaves) noexcept {
     CpuPool& pool = *pool_;
-    Claim next;
-    bool more = false;
     {
         const std::scoped_lock lock(mutex_);
-        first_ = command->next;
-        if (first_ == nullptr) {
-            last_ = nullptr;
-            open_.store(nullptr, std::memory_order_release);
-        }
-        completed_.store(command->point, std::memory_order_release);
-        command->next = free_;
-        free_ = command;
-        if (first_ != nullptr) {
-            open(first_);
-            if (go_on) next = claim(is_worker());
-            more = has_work();
-        }
+        command.claim.fetch_add(pieces, std::memory_order_release);
         if (sleepers_ > 0) progress_.notify_all();
+        if (leaves && is_alone()) keeper_wake_.notify_one();
     }
     // From here on the queue may be gone, unless a piece of it is held.
+    pool.notify();
+}
+
+Claim CpuQueue::finish(Command* command, Turn& turn) noexcept {
+    CpuPool& pool = *pool_;
+    const bool goes_on = --turn.budget > 0 && !turn.is_late();
+    Claim next;
+    bool more = false;
+    Command* passed = nullptr;
+    command->let_go();
+    {
+        const std::scoped_lock lock(mutex_);
+        retire_first();
+        open_first();
+        if (first_ != nullptr) {
+            if (goes_on) next = claim(turn.worker, turn.until);
+            more = has_work();
+            if (more && !next && is_alone()) keeper_wake_.notify_one();
+        }
+        if (sleepers_ > 0) progress_.notify_all();
+        if (waits_ != nullptr) passed = take_passed();
+    }
+    // From here on the queue may be gone, unless a piece of it is held or somebody is to be told.
     if (more) pool.notify();
+    if (passed != nullptr) tell_passed(passed);
     return next;
+}
+
+void CpuQueue::keep_error(Point point, std::exception_ptr error) noexcept {
+    const std::scoped_lock lock(mutex_);
+    add_error(point, std::move(error));
 }
 
 void CpuQueue::add_error(Point point, std::exception_ptr error) noexcept {
@@ -329,10 +373,10 @@ void CpuQueue::add_error(Point point, std::exception_ptr error) noexcept {
 
 // ---- waiting ----
 
-bool CpuQueue::spin_until(Point point, Deadline end, bool worker) const noexcept {
+bool CpuQueue::spin_until(Point point, Deadline end) const noexcept {
     do {
         for (int i = 0; i < 32; ++i) {
-            if (completed() >= point || can_claim(worker)) return true;
+            if (completed() >= point || can_help(point)) return true;
             pause();
         }
     } while (Clock::now() < end);
@@ -340,8 +384,7 @@ bool CpuQueue::spin_until(Point point, Deadline end, bool worker) const noexcept
 }
 
 bool CpuQueue::sleep_until(Point point, Deadline deadline) {
-    const bool worker = is_worker();
-    const auto ready = [&] { return completed() >= point || can_claim(worker); };
+    const auto ready = [&] { return completed() >= point || can_help(point); };
     std::unique_lock lock(mutex_);
     ++sleepers_;
     bool in_time = true;
@@ -355,14 +398,18 @@ bool CpuQueue::sleep_until(Point point, Deadline deadline) {
 }
 
 bool CpuQueue::help_until(Point point, Deadline deadline) {
-    const bool worker = is_worker();
+    const bool worker = CpuPool::on_worker();
     while (completed() < point) {
-        if (const Claim mine = claim(worker)) {
-            run(mine, point, std::numeric_limits<int>::max());
+        if (deadline != forever && Clock::now() >= deadline) return false;
+        if (const Claim mine = claim(worker, point)) {
+            run(mine, {.worker = worker, .until = point, .deadline = deadline});
             continue;
         }
-        if (deadline != forever && Clock::now() >= deadline) return false;
-        if (!spin_until(point, std::min(Clock::now() + spin_time, deadline), worker)) {
+        if (can_help(point)) {
+            if (!help_awaited(point, deadline)) pause();
+            continue;
+        }
+        if (!spin_until(point, std::min(Clock::now() + spin_time, deadline))) {
             if (!sleep_until(point, deadline)) return completed() >= point;
         }
     }

@@ -2,13 +2,18 @@
 // others become entries of a list, whose first one is open to be claimed piece by piece, by the pool's
 // workers and by threads that wait for the queue.
 //
-// Invariant: the commands of the list have the points completed_ + 1 to submitted_; only the first has pieces
-// to claim.
+// No thread that others may need sleeps in a wait, or is held up by a function of the user's. A wait for
+// another CPU queue has no pieces: that queue says when its point has passed. Whatever else the host has to
+// do is done by a thread of the queue's own.
+//
+// Invariants: the commands of the list have the points completed_ + 1 to submitted_; only the first has
+// pieces to claim. No thread holds the locks of two queues.
 #pragma once
 
 #include "backends/api/queue.hpp"
 #include "backends/cpu/cpu_command.hpp"
 #include "backends/cpu/cpu_pool.hpp"
+#include "backends/cpu/cpu_turn.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -16,6 +21,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -54,6 +60,10 @@ public:
     }
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    backend::Point mark() override;
+    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
+    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
+                          std::span<const std::byte> values) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return *this; }
     [[nodiscard]] backend::Point last() const noexcept override {
         return submitted_.load(std::memory_order_acquire);
@@ -67,36 +77,79 @@ public:
     bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
 
 private:
-    using Deadline = std::chrono::steady_clock::time_point;
-    static constexpr auto forever = Deadline::max();
+    using Deadline = Turn::Deadline;
+    static constexpr auto forever = Turn::forever;
 
     // WorkSource
-    [[nodiscard]] Claim claim(bool worker) noexcept override;
-    [[nodiscard]] bool has_work() const noexcept override;
+    [[nodiscard]] Claim claim(bool worker) noexcept override { return claim(worker, Command::everything); }
+    [[nodiscard]] bool has_work() const noexcept override { return can_claim(Command::everything); }
     void run_claimed(Claim claim) override;
+
+    [[nodiscard]] Claim claim(bool worker, backend::Point until) noexcept;
+    [[nodiscard]] bool can_claim(backend::Point until) const noexcept;
+    /// As can_claim, or the queue that this one waits for can be helped.
+    [[nodiscard]] bool can_help(backend::Point until) const noexcept;
 
     backend::Point transfer(Transfer transfer, CommandKind kind);
     /// Runs commands while waiting; false when the deadline passed first. Never throws a command's error.
     bool help_until(backend::Point point, Deadline deadline);
-    // Both end early when there is a piece to claim, and give false when the time is over.
-    [[nodiscard]] bool spin_until(backend::Point point, Deadline end, bool worker) const noexcept;
+    /// Where the first command, not behind the point, waits for another queue: helps that, until the wait has
+    /// passed. False: there is none.
+    bool help_awaited(backend::Point until, Deadline deadline);
+    // Both end early when there is something to help with, and give false when the time is over.
+    [[nodiscard]] bool spin_until(backend::Point point, Deadline end) const noexcept;
     bool sleep_until(backend::Point point, Deadline deadline);
-    [[nodiscard]] bool can_claim(bool worker) const noexcept;
-    void run(Claim claim, backend::Point until, int budget);
+    void run(Claim claim, Turn turn);
     void execute(Command& command, std::uint32_t piece) noexcept;
-    [[nodiscard]] Claim finish(Command* command, bool go_on) noexcept;
-    /// Whether this thread may run user code for the queue.
-    [[nodiscard]] bool is_worker() const noexcept { return CpuPool::on_worker() || pool_->workers() == 0; }
+    void execute_piece(Command& command, std::uint32_t piece);
+    /// Runs what a claim of a batch gives, and what follows from it. True: the batch has ended, and with it
+    /// the command; else this thread holds nothing of it any more.
+    [[nodiscard]] bool run_batch(Command& command, Turn& turn) noexcept;
+    /// More pieces of the open command can be claimed: by others, if this thread leaves.
+    void publish(Command& command, std::uint32_t pieces, bool leaves) noexcept;
+    void keep_error(backend::Point point, std::exception_ptr error) noexcept;
+    [[nodiscard]] Claim finish(Command* command, Turn& turn) noexcept;
+    /// There is no pool's worker but the queue's own thread.
+    [[nodiscard]] bool is_alone() const noexcept { return pool_->workers() == 0; }
 
     // With mutex_ held:
     [[nodiscard]] bool idle() const noexcept { return first_ == nullptr; }
     [[nodiscard]] Command* take_free();
     [[nodiscard]] backend::Point submit(Command* command, std::unique_lock<std::mutex>& lock);
-    void open(Command* command) noexcept;
+    [[nodiscard]] backend::Point submit_transfer(const Transfer& transfer, CommandKind kind,
+                                                 std::uint32_t pieces, std::unique_lock<std::mutex>& lock);
+    /// False: it is a wait that has passed.
+    [[nodiscard]] bool open(Command* command) noexcept;
+    /// Opens the first command, if there is any, and ends waits that have passed.
+    void open_first() noexcept;
+    /// The first command has ended, and is no more.
+    void retire_first() noexcept;
     backend::Point pass() noexcept;
     template <class F>
     backend::Point run_here(F&& f) noexcept;
     void add_error(backend::Point point, std::exception_ptr error) noexcept;
+
+    // Waits of other queues for this one's points.
+    /// False: the point has passed.
+    [[nodiscard]] bool add_wait(Command& command);
+    /// Those whose points have passed, as a list, with mutex_ held. The queue stays until they are told.
+    [[nodiscard]] Command* take_passed() noexcept;
+    /// Tells them, and those that wait for them.
+    static void tell_passed(Command* waits) noexcept;
+    /// A wait of this queue's has passed. Gives the waits of others that have passed with it.
+    [[nodiscard]] Command* end_wait(Command* command) noexcept;
+
+    // The queue's own thread: calls functions of the host's, which may take any time and need any other
+    // thread, waits for other devices and the host, and is the worker where there is no other.
+    void need_keeper();                    // with mutex_ held,
+    void keep(Command* command) noexcept;  //   both
+    void run_keeper();
+    void stop_keeper() noexcept;
+
+    /// What it waits for may be the caller of this very queue.
+    [[nodiscard]] static bool is_hosts(const Command& command) noexcept {
+        return command.kind == CommandKind::Call || command.kind == CommandKind::Wait;
+    }
 
     void make_room();
     void throw_error(backend::Point point);
@@ -108,9 +161,17 @@ private:
 
     std::mutex mutex_;
     std::condition_variable progress_;  // a command has finished
-    unsigned sleepers_ = 0;             // threads in progress_
+    std::condition_variable keeper_wake_;
+    Command* kept_ = nullptr;  // the first command, if it is the keeper's to run
+    bool stop_keeper_ = false;
+    std::thread keeper_;
+    unsigned sleepers_ = 0;  // threads in progress_
     Command* first_ = nullptr;
     Command* last_ = nullptr;
+    std::atomic<unsigned> hosts_{0};  // calls and waits in the list
+    Command* waits_ = nullptr;        // of other queues for our points, in the order of these
+    Command* last_wait_ = nullptr;
+    std::atomic<unsigned> guests_{0};  // waits to be told, and threads that help here for another queue
     Command* free_ = nullptr;
     std::deque<Command> commands_;  // all that were ever needed at once; stable addresses
 
@@ -131,8 +192,5 @@ backend::Point CpuQueue::run_here(F&& f) noexcept {
     if (error) add_error(point, std::move(error));
     return point;
 }
-
-/// How to cut a launch for that many threads: one piece if other threads are not worth it.
-[[nodiscard]] Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads);
 
 }  // namespace volley::backends::cpu

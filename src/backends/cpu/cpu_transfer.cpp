@@ -1,6 +1,9 @@
 // The queue's transfers: all are rows, cut into pieces like kernels. What is small and finds the queue idle
 // is done by the calling thread.
+#include "backends/cpu/cpu_transfer.hpp"
+
 #include "backends/api/host_rect.hpp"
+#include "backends/cpu/cpu_launch.hpp"
 #include "backends/cpu/cpu_queue.hpp"
 #include "core/fail.hpp"
 
@@ -15,66 +18,95 @@ using backend::RectPlace;
 
 namespace {
 
-constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that the calling thread moves itself
+constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that are moved in small_ns
 constexpr std::uint64_t staged_copy = 64 * 1024;  // bytes that a busy queue copies aside instead of waiting
 constexpr std::uint64_t row_bytes = 16;           // that could be moved in the time that a row costs
 
-/// What rows are to become of which: fewer and longer ones where they touch.
+}  // namespace
+
 Transfer copying(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
                  const Rect& rect) {
     Transfer transfer;
     transfer.to = to;
     transfer.from = from;
     transfer.move = backend::joined({rect, to_at, from_at});
+    transfer.most = transfer.move.rect;
     return transfer;
 }
 
-}  // namespace
+Transfer filling(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
+    if (pattern.empty()) fail_internal("a fill needs a pattern");
+    Transfer transfer = copying(to, at, pattern.data(), at, rect);  // rows that touch are one
+    transfer.move.from = {};
+    transfer.pattern = pattern.size();
+    return transfer;
+}
+
+double estimated_ns(const Transfer& transfer) {
+    // A row costs its bytes and a little.
+    const Rect& rect = transfer.move.rect;
+    return static_cast<double>(rect.bytes() + row_bytes * rect.rows()) * (small_ns / small_copy);
+}
+
+std::uint32_t arrange(Transfer& transfer, unsigned threads) {
+    transfer.streaming = transfer.move.rect.bytes() >= backend::large_copy();
+    if (threads == 1 || estimated_ns(transfer) <= small_ns) return 1;
+    // Four pieces a thread even out what the other threads do.
+    return cut(transfer, std::uint64_t{4} * threads);
+}
 
 Point CpuQueue::transfer(Transfer transfer, CommandKind kind) {
-    const Rect& rect = transfer.move.rect;
-    if (rect.row == 0) return last();
-    transfer.streaming = rect.bytes() >= backend::large_copy;
-    transfer.most = rect;
-    // A row costs its bytes and a little.
-    const bool small = rect.bytes() + row_bytes * rect.rows() <= small_copy || pool_->workers() == 0;
+    if (transfer.move.rect.row == 0) return last();
+    const std::uint32_t pieces = arrange(transfer, pool_->threads());
     std::unique_lock lock(mutex_);
-    if (idle() && small) {
-        return run_here([&] { kind == CommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0); });
+    if (!idle() || pieces != 1) {
+        lock.unlock();
+        make_room();
+        lock.lock();
     }
-    lock.unlock();
-    make_room();
-    lock.lock();
+    return submit_transfer(transfer, kind, pieces, lock);
+}
+
+Point CpuQueue::submit_transfer(const Transfer& transfer, CommandKind kind, std::uint32_t pieces,
+                                std::unique_lock<std::mutex>& lock) {
+    if (idle() && pieces == 1) {
+        return run_here([&] {
+            const backend::TimedHere timed;
+            kind == CommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
+        });
+    }
     Command* command = take_free();
     command->kind = kind;
-    // Four pieces a thread even out what the other threads do.
-    command->pieces = small ? 1 : cut(transfer, std::uint64_t{4} * pool_->threads());
+    command->pieces = pieces;
+    command->transfer = transfer;
     if (kind == CommandKind::Fill) {
         std::byte* pattern = command->reserve(transfer.pattern);
         std::memcpy(pattern, transfer.from, transfer.pattern);
-        transfer.from = pattern;
+        command->transfer.from = pattern;
     }
-    command->transfer = transfer;
     return submit(command, lock);
 }
 
 Point CpuQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* data, const RectPlace& data_at,
                            const Rect& rect) {
-    const Transfer wanted = copying(to.host(), at, data, data_at, rect);
-    if (rect.bytes() <= staged_copy && rect.row != 0) {
-        std::unique_lock lock(mutex_);
-        if (!idle()) {
-            Command* command = take_free();
-            command->kind = CommandKind::Copy;
-            command->pieces = 1;
-            std::byte* aside = command->reserve(rect.bytes());
-            backend::copy_rows(aside, backend::dense(rect), data, data_at, rect);
-            command->transfer = copying(to.host(), at, aside, backend::dense(rect), rect);
-            command->transfer.most = command->transfer.move.rect;
-            return submit(command, lock);
-        }
+    Transfer wanted = copying(to.host(), at, data, data_at, rect);
+    if (wanted.move.rect.row == 0) return last();
+    const std::uint32_t pieces = arrange(wanted, pool_->threads());
+    std::unique_lock lock(mutex_);
+    // Behind a function or a wait any amount is copied aside: they may wait for what the caller does next.
+    if (!idle() && (rect.bytes() <= staged_copy || hosts_.load(std::memory_order_relaxed) != 0)) {
+        Command* command = take_free();
+        lock.unlock();
+        std::byte* aside = command->reserve(rect.bytes());
+        backend::copy_rows(aside, backend::dense(rect), data, data_at, rect);
+        command->kind = CommandKind::Copy;
+        command->transfer = copying(to.host(), at, aside, backend::dense(rect), rect);
+        command->pieces = arrange(command->transfer, pool_->threads());
+        lock.lock();
+        return submit(command, lock);
     }
-    const Point point = transfer(wanted, CommandKind::Copy);
+    const Point point = submit_transfer(wanted, CommandKind::Copy, pieces, lock);
+    if (lock.owns_lock()) lock.unlock();
     help_until(point, forever);  // the caller's bytes are in use until then
     return point;
 }
@@ -91,11 +123,7 @@ Point CpuQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& from
 
 Point CpuQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& rect,
                           std::span<const std::byte> pattern) {
-    if (pattern.empty()) fail_internal("a fill needs a pattern");
-    Transfer wanted = copying(to.host(), at, pattern.data(), at, rect);  // rows that touch are one
-    wanted.move.from = {};
-    wanted.pattern = pattern.size();
-    return transfer(wanted, CommandKind::Fill);
+    return transfer(filling(to.host(), at, rect, pattern), CommandKind::Fill);
 }
 
 Point CpuQueue::write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) {

@@ -12,7 +12,8 @@ namespace volley::backends::null {
 
 class NullDevice final : public backend::Device {
 public:
-    NullDevice(unsigned index, std::shared_ptr<NullLog> log, std::uint64_t memory_limit);
+    NullDevice(unsigned index, std::shared_ptr<NullLog> log, std::uint64_t memory_limit,
+               bool overlaps = false);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
@@ -25,6 +26,7 @@ private:
     [[nodiscard]] std::unique_ptr<backend::Memory> make_memory(std::size_t bytes, bool on_host);
 
     DeviceInfo info_;
+    bool overlaps_;
     std::shared_ptr<NullLog> log_;
     std::shared_ptr<backend::MemoryBudget> budget_;
 };

@@ -5,8 +5,13 @@
 
 namespace volley::backends::null {
 
-/// A driver of that many devices, which all write to `log`. Not among the library's own drivers.
+struct NullOptions {
+    unsigned devices = 2;
+    bool overlaps = false;  // queues that need not run launches one after the other
+};
+
+/// A driver of devices that all write to `log`. Not among the library's own drivers.
 [[nodiscard]] std::unique_ptr<backend::Driver> make_driver(std::shared_ptr<NullLog> log,
-                                                           unsigned devices = 2);
+                                                           NullOptions options = {});
 
 }  // namespace volley::backends::null

@@ -2,7 +2,7 @@
 // waits for it, or finish() is called.
 #pragma once
 
-#include "backends/api/queue.hpp"
+#include "backends/api/batch.hpp"
 #include "backends/null/null_log.hpp"
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace volley::backends::null {
 
@@ -25,6 +26,8 @@ public:
     bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
     /// All work up to the point is done, as if the device had got so far.
     void finish(backend::Point point) noexcept;
+    /// Its queue's number, among all of the log's.
+    [[nodiscard]] unsigned queue() const noexcept { return queue_; }
 
 private:
     std::shared_ptr<NullLog> log_;
@@ -34,7 +37,7 @@ private:
 
 class NullQueue final : public backend::Queue {
 public:
-    NullQueue(std::shared_ptr<NullLog> log, unsigned number);
+    NullQueue(std::shared_ptr<NullLog> log, unsigned number, bool overlaps);
 
     backend::Point launch(const backend::Launch& launch) override;
     backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
@@ -60,14 +63,23 @@ public:
     }
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    /// One submission, one point, however many commands and instances.
+    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
+    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
+                          std::span<const std::byte> values) override;
+    [[nodiscard]] bool overlaps() const noexcept override { return overlaps_; }
+    backend::Point mark() override;
     [[nodiscard]] NullTimeline& timeline() noexcept override { return timeline_; }
     [[nodiscard]] backend::Point last() const noexcept override { return last_.load(); }
 
 private:
-    backend::Point add(const std::string& what);
+    /// Gives it the next point; its first line says what it is.
+    backend::Point add(NullEntry entry, const std::string& what);
+    backend::Point add(NullKind kind, std::vector<NullUse> uses, const std::string& what);
 
     std::shared_ptr<NullLog> log_;
     unsigned number_;
+    bool overlaps_;
     std::mutex mutex_;
     std::atomic<backend::Point> last_{0};
     NullTimeline timeline_;

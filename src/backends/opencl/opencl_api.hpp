@@ -51,6 +51,7 @@ namespace volley::backends::opencl {
     F(EnqueueMarkerWithWaitList)  \
     F(EnqueueBarrierWithWaitList) \
     F(GetEventInfo)               \
+    F(GetEventProfilingInfo)      \
     F(RetainEvent)                \
     F(ReleaseEvent)               \
     F(SetEventCallback)           \

@@ -92,7 +92,13 @@ ir::Dim3 OpenClDevice::default_local(const ir::Function& fn, ir::Dim3 global) co
         return std::bit_floor(std::clamp(std::bit_ceil(std::min(size, limit)), 1u,
                                          std::max(std::min(limit, info_.max_local_dims[d]), 1u)));
     };
-    if (global[1] == 1 && global[2] == 1) return {up_to(std::max(global[0], most), most, 0), 1, 1};
+    if (global[1] == 1 && global[2] == 1) {
+        // A CPU's workgroups are loops, of which fewer and longer ones cost less.
+        constexpr std::uint32_t longer = 1024;
+        const bool fits = info_.software && global[0] % longer == 0 && info_.max_local_size >= longer &&
+                          info_.max_local_dims[0] >= longer;
+        return {fits ? longer : up_to(std::max(global[0], most), most, 0), 1, 1};
+    }
     const std::uint32_t x = up_to(global[0], 16, 0);
     const std::uint32_t y = up_to(global[1], std::max(most / x, 1u), 1);
     return {x, y, up_to(global[2], std::max(most / (x * y), 1u), 2)};

@@ -78,6 +78,10 @@ void KernelObject::set_pointer(std::uint32_t number, const backend::Launch& laun
     set_bytes(number, sizeof(cl_mem), &buffer);
 }
 
+void KernelObject::set_value(std::uint32_t number, const void* value) {
+    if (changes(number, value)) set_bytes(number, parameters_[number].size, value);
+}
+
 void KernelObject::set(const backend::Launch& launch, const OpenClMemory* reports, bool raw) {
     for (std::uint32_t k = 0; k < parameters_.size(); ++k) {
         const Parameter& parameter = parameters_[k];
@@ -113,8 +117,7 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                 break;
             }
             case ParameterKind::Value: {
-                const void* value = launch.args[parameter.index].value;
-                if (changes(k, value)) set_bytes(k, parameter.size, value);
+                if (const void* value = launch.args[parameter.index].value) set_value(k, value);
                 break;
             }
             case ParameterKind::Reports: {

@@ -24,9 +24,12 @@ public:
     KernelObject& operator=(const KernelObject&) = delete;
 
     [[nodiscard]] cl_kernel handle() const noexcept { return handle_; }
-    /// Sets what differs from the launch before: no allocation. `raw` kernels take buffers as pointers to
-    /// their first element. Throws LaunchError (InvalidView) where the device cannot point there.
+    /// Sets what differs from the launch before, but for values that are null: no allocation. `raw` kernels
+    /// take buffers as pointers to their first element. Throws LaunchError (InvalidView) where the device
+    /// cannot point there.
     void set(const backend::Launch& launch, const OpenClMemory* reports, bool raw);
+    /// One value, by its place among the kernel's arguments.
+    void set_value(std::uint32_t number, const void* value);
 
 private:
     struct Slot {

@@ -21,15 +21,18 @@ LogicalDevice::LogicalDevice(const Api& api, const PhysicalDevice& physical) : c
 
 LogicalDevice::~LogicalDevice() { cl.ReleaseContext(context_); }
 
-cl_command_queue LogicalDevice::make_queue() {
+cl_command_queue LogicalDevice::make_queue(bool timed) {
     check_lost();
     cl_int result = CL_SUCCESS;
     cl_command_queue queue = nullptr;
     if (physical_.version >= 200 && cl.CreateCommandQueueWithProperties != nullptr) {
-        queue = cl.CreateCommandQueueWithProperties(context_, physical_.handle, nullptr, &result);
+        const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+        queue = cl.CreateCommandQueueWithProperties(context_, physical_.handle,
+                                                    timed ? &properties[0] : nullptr, &result);
         check(result, "clCreateCommandQueueWithProperties");
     } else {
-        queue = cl.CreateCommandQueue(context_, physical_.handle, 0, &result);
+        queue =
+            cl.CreateCommandQueue(context_, physical_.handle, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &result);
         check(result, "clCreateCommandQueue");
     }
     return queue;

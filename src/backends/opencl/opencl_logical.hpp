@@ -5,6 +5,7 @@
 // that was handed to it counts as over.
 #pragma once
 
+#include "backends/api/device_clock.hpp"
 #include "backends/opencl/opencl_physical.hpp"
 
 #include <atomic>
@@ -32,8 +33,10 @@ public:
     [[nodiscard]] const PhysicalDevice& physical() const noexcept { return physical_; }
     /// "opencl:0 (pthread ...)"
     [[nodiscard]] const std::string& name() const noexcept { return physical_.target.device; }
-    /// A new in-order queue of the driver's.
-    [[nodiscard]] cl_command_queue make_queue();
+    /// Of its events' times; calibrated by queues that take some (opencl_times.hpp).
+    backend::DeviceClock clock;
+    /// A new in-order queue of the driver's; `timed`: its events keep times.
+    [[nodiscard]] cl_command_queue make_queue(bool timed = false);
     /// A queue's number, below max_queues, until it is given back. Throws where all are taken.
     [[nodiscard]] unsigned take_slot();
     void give_back_slot(unsigned slot) noexcept;

@@ -33,6 +33,11 @@ Source raw_source(const ir::Function& fn) {
 
 }  // namespace
 
+Variant variant_of(const backend::Launch& launch) noexcept {
+    const auto is_whole = [&](std::size_t d) { return launch.global[d] % launch.local[d] == 0; };
+    return {launch.local, is_whole(0) && is_whole(1) && is_whole(2)};
+}
+
 OpenClProgram::OpenClProgram(ir::Function function, std::shared_ptr<const Builder> builder,
                              std::shared_ptr<LogicalDevice> device, codegen::opencl::Target target,
                              ir::Dim3 local)

@@ -15,6 +15,9 @@
 
 namespace volley::backends::opencl {
 
+/// The one that runs a launch.
+[[nodiscard]] codegen::opencl::Variant variant_of(const backend::Launch& launch) noexcept;
+
 /// A variant, ready to launch.
 struct Kernel {
     codegen::opencl::Variant variant;

@@ -2,10 +2,12 @@
 // call that enqueues and one that starts it. Nothing of ours there allocates.
 #include "backends/opencl/opencl_queue.hpp"
 
+#include "backends/opencl/opencl_batch.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -15,11 +17,34 @@ using backend::Point;
 
 namespace {
 
-constexpr std::size_t backlog = 1024;  // commands in flight before the submitting thread waits
+constexpr std::size_t backlog = 1024;       // commands in flight before the submitting thread waits
+constexpr std::uint32_t longest_run = 256;  // of a batch's launches, before the device may begin with them
 
-bool is_whole(ir::Dim3 global, ir::Dim3 local) {
-    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
-}
+/// Events of a run's launches, released unless they are kept.
+class RunEvents {
+public:
+    explicit RunEvents(const Api& cl) noexcept : cl_(cl) {}
+    ~RunEvents() {
+        for (const cl_event event : events()) cl_.ReleaseEvent(event);
+    }
+    RunEvents(const RunEvents&) = delete;
+    RunEvents& operator=(const RunEvents&) = delete;
+
+    /// Where the next launch's event goes; it counts once it is there.
+    [[nodiscard]] cl_event* next() noexcept { return &events_[count_]; }
+    void count() noexcept { ++count_; }
+    void keep(OpenClTimeline& timeline, Point point) noexcept {
+        for (const cl_event event : events()) timeline.keep(point, event, false);
+        count_ = 0;
+    }
+
+private:
+    [[nodiscard]] std::span<const cl_event> events() const noexcept { return {events_.data(), count_}; }
+
+    const Api& cl_;
+    std::array<cl_event, longest_run> events_;
+    std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -50,7 +75,7 @@ struct OpenClQueue::OwnedLaunch {
 OpenClQueue::Driver::Driver(std::shared_ptr<LogicalDevice> owner)
     : device(std::move(owner)), slot(device->take_slot()) {
     try {
-        handle = device->make_queue();
+        handle = plain = device->make_queue();
     } catch (...) {
         device->give_back_slot(slot);
         throw;
@@ -58,7 +83,8 @@ OpenClQueue::Driver::Driver(std::shared_ptr<LogicalDevice> owner)
 }
 
 OpenClQueue::Driver::~Driver() {
-    device->cl.ReleaseCommandQueue(handle);
+    device->cl.ReleaseCommandQueue(plain);
+    if (timed != nullptr) device->cl.ReleaseCommandQueue(timed);
     device->give_back_slot(slot);
 }
 
@@ -74,7 +100,7 @@ OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::share
           std::byte* bytes_of_host = memory->host();
           return std::make_unique<backend::ReportBuffer>(std::move(memory), bytes_of_host);
       }),
-      timeline_(device_, queue_.handle, reports_),
+      timeline_(device_, reports_),
       host_commands_(mutex_, timeline_) {}
 
 OpenClQueue::~OpenClQueue() {
@@ -83,12 +109,23 @@ OpenClQueue::~OpenClQueue() {
     if (device_->lost()) device_->cl.Finish(queue_.handle);
 }
 
+void OpenClQueue::use_queue(bool timed) {
+    if (timed && queue_.timed == nullptr) queue_.timed = device_->make_queue(true);
+    cl_command_queue wanted = timed ? queue_.timed : queue_.plain;
+    if (wanted == queue_.handle) return;
+    if (const HeldEvent last = timeline_.newest(); last.get() != nullptr) {
+        device_->check(device_->cl.EnqueueBarrierWithWaitList(wanted, 1, &last.get(), nullptr),
+                       "clEnqueueBarrierWithWaitList");
+    }
+    queue_.handle = wanted;
+}
+
 void OpenClQueue::make_room(Lock& lock) {
     if (timeline_.in_flight() < backlog) return;
     static_cast<void>(timeline_.completed());
     // Behind the host's commands waiting might never end: a callback may be what submits.
     if (timeline_.in_flight() < backlog || !host_commands_.empty()) return;
-    const Point point = timeline_.last() - backlog / 2;
+    const Point point = timeline_.half_way();
     lock.unlock();
     timeline_.await(point, OpenClTimeline::forever);
     lock.lock();
@@ -170,7 +207,7 @@ void OpenClQueue::enqueue_launch(const Kernel& kernel, const backend::Launch& la
 
 Point OpenClQueue::launch(const backend::Launch& launch) {
     const auto& program = static_cast<const OpenClProgram&>(*launch.program);
-    const Kernel& kernel = program.kernel({launch.local, is_whole(launch.global, launch.local)});
+    const Kernel& kernel = program.kernel(variant_of(launch));
     std::unique_ptr<backend::ReportBuffer> reports;
     if (kernel.source.reports) {
         const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
@@ -191,19 +228,77 @@ Point OpenClQueue::launch(const backend::Launch& launch) {
         if (prints) host_commands_.start();
     }
     backend::Epilogue* after = buffer != nullptr ? &epilogue : nullptr;
+    const Calls calls = buffer != nullptr && !buffer->copy().empty() ? Calls::Several : Calls::One;
     Point point = 0;
     if (host_commands_.empty()) {
-        point = submit([&](cl_event* event) { enqueue_launch(kernel, launch, buffer, event); }, after);
+        point = submit([&](cl_event* event) { enqueue_launch(kernel, launch, buffer, event); }, after, calls);
     } else {
         const auto owned = std::make_shared<const OwnedLaunch>(kernel, launch, buffer);
         point = submit(
             [this, owned](cl_event* event) {
                 enqueue_launch(owned->kernel, owned->launch, owned->reports, event);
             },
-            after);
+            after, calls);
     }
     lock.unlock();
     if (prints) host_commands_.wake();
+    return point;
+}
+
+// ---- batches ----
+
+std::unique_ptr<backend::Batch> OpenClQueue::prepare(backend::BatchPlan plan) {
+    device_->check_lost();
+    return std::make_unique<OpenClBatch>(std::move(plan), device_);
+}
+
+OpenClQueue::Run OpenClQueue::give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
+                                       std::span<const std::byte> values, std::size_t stride) {
+    const std::uint32_t size = batch.size();
+    const auto ready = [&](std::uint64_t k) { return batch.ready(static_cast<std::uint32_t>(k % size)); };
+    std::uint32_t count = 0;
+    while (count < longest_run && begin + count < end && ready(begin + count) != nullptr) ++count;
+    if (count == 0) return {};
+
+    Lock lock(mutex_);
+    device_->check_lost();
+    make_room(lock);
+    // Behind the host's commands each launch needs a copy of its values.
+    if (!host_commands_.empty()) return {};
+    timeline_.reserve(count);
+    const Point point = timeline_.last() + 1;
+    submit([&](cl_event* last) {
+        RunEvents events(device_->cl);
+        for (std::uint64_t k = begin; k < begin + count; ++k) {
+            const OpenClBatch::Ready& launch = *ready(k);
+            batch.patch(launch, values.subspan(k / size * stride, stride));
+            const bool is_last = k + 1 == begin + count;
+            enqueue_grid(*launch.kernel, batch.launch(static_cast<std::uint32_t>(k % size)),
+                         launch.object->handle(), is_last ? last : events.next());
+            if (!is_last) events.count();
+        }
+        events.keep(timeline_, point);
+    });
+    return {count, point};
+}
+
+Point OpenClQueue::submit(backend::Batch& given, std::uint32_t instances, std::span<const std::byte> values) {
+    auto& batch = static_cast<OpenClBatch&>(given);
+    const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
+    const std::uint64_t end = std::uint64_t{instances} * batch.size();
+    const bool timed = backend::TimesScope::wanted();  // each command has times of its own
+    Point point = last();
+    for (std::uint64_t k = 0; k < end;) {
+        Run run;
+        if (!timed) run = give_run(batch, k, end, values, stride);
+        if (run.commands == 0) {
+            const auto instance = static_cast<std::uint32_t>(k / batch.size());
+            const auto place = static_cast<std::uint32_t>(k % batch.size());
+            run = {1, batch.plain().give(*this, place, instance, values.subspan(instance * stride, stride))};
+        }
+        k += run.commands;
+        point = run.point;
+    }
     return point;
 }
 
@@ -222,6 +317,18 @@ Point OpenClQueue::wait_for(backend::Timeline& other, Point point) {
                            "clEnqueueBarrierWithWaitList");
         });
     });
+}
+
+Point OpenClQueue::mark() {
+    Lock lock(mutex_);
+    device_->check_lost();
+    make_room(lock);
+    return submit(
+        [this](cl_event* event) {
+            device_->check(device_->cl.EnqueueMarkerWithWaitList(queue_.handle, 0, nullptr, event),
+                           "clEnqueueMarkerWithWaitList");
+        },
+        nullptr, Calls::One);
 }
 
 }  // namespace volley::backends::opencl

@@ -1,6 +1,9 @@
 // An in-order queue of an OpenCL device: one cl_command_queue. Commands are enqueued inside of the call that
 // makes them; transfers on an idle queue whose memory the host shares are done by the host right there.
 //
+// Drivers are asked to keep times of a second cl_command_queue alone, which is made when somebody first wants
+// to know some; the first command on either of the two waits for the last one on the other.
+//
 // What the host must do in the queue's order is done by a thread (backends/api/host_commands.hpp), and
 // commands behind it are enqueued when it is done.
 #pragma once
@@ -11,6 +14,7 @@
 #include "backends/api/ring.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "backends/opencl/opencl_timeline.hpp"
+#include "backends/opencl/opencl_times.hpp"
 
 #include <functional>
 #include <memory>
@@ -18,6 +22,8 @@
 #include <utility>
 
 namespace volley::backends::opencl {
+
+class OpenClBatch;
 
 struct QueueOptions {
     std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
@@ -56,12 +62,17 @@ public:
                                            const backend::Rect& rect) const noexcept override;
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    backend::Point mark() override;
+    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
+    /// Launches that follow each other are flushed together.
+    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
+                          std::span<const std::byte> values) override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
     [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    /// Owns the cl_command_queue and the queue's number: ends after all that uses them.
+    /// Owns the cl_command_queues and the queue's number: ends after all that uses them.
     struct Driver {
         explicit Driver(std::shared_ptr<LogicalDevice> owner);
         ~Driver();
@@ -69,8 +80,12 @@ private:
         Driver& operator=(const Driver&) = delete;
         std::shared_ptr<LogicalDevice> device;
         unsigned slot;
-        cl_command_queue handle = nullptr;
+        cl_command_queue plain = nullptr;
+        cl_command_queue timed = nullptr;   // made when first needed
+        cl_command_queue handle = nullptr;  // of the two, the one for the next command
     };
+    /// How many calls to the driver a command is: the times of one are those of its event.
+    enum class Calls : std::uint8_t { One, Several };
     struct StagingRing {
         StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
             : memory(std::move(heap), bytes), places(bytes) {}
@@ -90,14 +105,19 @@ private:
     /// Calls enqueue(cl_event*) for the last of a command's calls to the driver, now or when the host's
     /// commands before it are done, and gives the command's point out.
     template <class Enqueue>
-    backend::Point submit(const Enqueue& enqueue, backend::Epilogue* epilogue = nullptr);
+    backend::Point submit(const Enqueue& enqueue, backend::Epilogue* epilogue = nullptr,
+                          Calls calls = Calls::Several);
+    /// `times`: where somebody wants to know them.
     template <class Enqueue>
-    void give_to_device(backend::Point point, const Enqueue& enqueue);
+    void give_to_device(backend::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
+    /// The driver's queue for commands with times, or the one for those without, behind the other's commands.
+    void use_queue(bool timed);
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     /// Device memory of ours that commands use one after the other.
     [[nodiscard]] cl_mem scratch();
     /// Now, if the queue is idle and that is wanted; else in its order.
-    backend::Point do_on_host(Lock& lock, bool now, std::function<void()> action);
+    template <class Action>
+    backend::Point do_on_host(Lock& lock, bool now, Action action);
     backend::Point write_staged(Lock& lock, const OpenClMemory& to, const backend::RectPlace& at,
                                 const std::byte* data, const backend::RectPlace& data_at,
                                 const backend::Rect& rect);
@@ -109,6 +129,14 @@ private:
     void enqueue_launch(const Kernel& kernel, const backend::Launch& launch, backend::ReportBuffer* reports,
                         cl_event* event);
     void enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object, cl_event* event);
+    struct Run {
+        std::uint32_t commands = 0;
+        backend::Point point = 0;
+    };
+    /// Gives as many of a submission's commands, from `begin` on, as can be one command here; they are
+    /// counted over all instances. None if the first has to be given on its own.
+    [[nodiscard]] Run give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
+                               std::span<const std::byte> values, std::size_t stride);
     [[noreturn]] void fail_grid(cl_int result, const backend::Launch& launch);
 
     std::shared_ptr<LogicalDevice> device_;
@@ -128,34 +156,48 @@ private:
 // ---- submitting: here, as transfers and launches both do it with callables of their own ----
 
 template <class Enqueue>
-void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue) {
+void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue, TimedEvents* times,
+                                 Calls calls) {
     timeline_.reserve();
+    use_queue(times != nullptr);
     cl_event event = nullptr;
     try {
+        if (times != nullptr && calls == Calls::Several) times->begin(queue_.handle);
         enqueue(&event);
     } catch (...) {
         // Some of its calls may be under way, with memory that its caller takes back now.
         if (!device_->lost()) device_->cl.Finish(queue_.handle);
         throw;
     }
+    if (times != nullptr) times->end(event);
     timeline_.keep(point, event);
-    timeline_.flush();
+    device_->cl.Flush(queue_.handle);
 }
 
 template <class Enqueue>
-backend::Point OpenClQueue::submit(const Enqueue& enqueue, backend::Epilogue* epilogue) {
+backend::Point OpenClQueue::submit(const Enqueue& enqueue, backend::Epilogue* epilogue, Calls calls) {
     const backend::Point point = timeline_.last() + 1;
+    std::shared_ptr<TimedEvents> times;
+    backend::Epilogue told;
+    if (backend::TimesScope::wanted()) {
+        calibrate_clock(*device_);
+        times = std::make_shared<TimedEvents>(device_);
+        if (epilogue == nullptr) epilogue = &told;
+        epilogue->tell = [this, times] { times->tell(timeline_.times()); };
+    }
     if (epilogue != nullptr) {
         epilogue->point = point;
         timeline_.add(std::move(*epilogue));
     }
     try {
         if (!host_commands_.empty()) {
-            host_commands_.add_behind(point, [this, point, enqueue] { give_to_device(point, enqueue); });
+            host_commands_.add_behind(point, [this, point, enqueue, times, calls] {
+                give_to_device(point, enqueue, times.get(), calls);
+            });
             timeline_.issue(point);
             return point;
         }
-        give_to_device(point, enqueue);
+        give_to_device(point, enqueue, times.get(), calls);
     } catch (...) {
         if (epilogue != nullptr) timeline_.cancel();
         throw;

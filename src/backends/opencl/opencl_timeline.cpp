@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <thread>
 
@@ -17,11 +18,9 @@ struct OpenClTimeline::WakeUp {
     Point point = 0;
 };
 
-OpenClTimeline::OpenClTimeline(std::shared_ptr<LogicalDevice> device, cl_command_queue queue,
-                               backend::ReportPool& reports)
+OpenClTimeline::OpenClTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports)
     : DeviceTimeline(reports),
       device_(std::move(device)),
-      queue_(queue),
       on_host_(device_->physical().info.software),
       events_(256),
       sleeper_(std::make_shared<Sleeper>()) {}
@@ -38,18 +37,23 @@ std::size_t OpenClTimeline::in_flight() const {
     return count_;
 }
 
-void OpenClTimeline::reserve() {
+Point OpenClTimeline::half_way() const {
     const std::scoped_lock lock(events_mutex_);
-    if (count_ < events_.size()) return;
-    std::vector<Entry> more(2 * events_.size());
+    return count_ == 0 ? done_ : events_[(first_ + count_ / 2) % events_.size()].point;
+}
+
+void OpenClTimeline::reserve(std::size_t events) {
+    const std::scoped_lock lock(events_mutex_);
+    if (count_ + events <= events_.size()) return;
+    std::vector<Entry> more(std::bit_ceil(count_ + events));
     for (std::size_t i = 0; i < count_; ++i) more[i] = events_[(first_ + i) % events_.size()];
     events_ = std::move(more);
     first_ = 0;
 }
 
-void OpenClTimeline::keep(Point point, cl_event event) noexcept {
+void OpenClTimeline::keep(Point point, cl_event event, bool last) noexcept {
     const std::scoped_lock lock(events_mutex_);
-    events_[(first_ + count_) % events_.size()] = {point, event};
+    events_[(first_ + count_) % events_.size()] = {point, event, last};
     ++count_;
 }
 
@@ -57,11 +61,19 @@ HeldEvent OpenClTimeline::event_of(Point point) const {
     const std::scoped_lock lock(events_mutex_);
     for (std::size_t i = 0; i < count_; ++i) {
         const Entry& entry = events_[(first_ + i) % events_.size()];
-        if (entry.point < point) continue;
+        if (entry.point < point || !entry.last) continue;
         device_->cl.RetainEvent(entry.event);
         return {device_->cl, entry.event};
     }
     return {};
+}
+
+HeldEvent OpenClTimeline::newest() const {
+    const std::scoped_lock lock(events_mutex_);
+    if (count_ == 0) return {};
+    const cl_event event = events_[(first_ + count_ - 1) % events_.size()].event;
+    device_->cl.RetainEvent(event);
+    return {device_->cl, event};
 }
 
 Point OpenClTimeline::ask() const noexcept {
@@ -76,7 +88,7 @@ Point OpenClTimeline::ask() const noexcept {
         if (status > CL_COMPLETE) break;
         if (status < 0) const_cast<OpenClTimeline*>(this)->add_failure(entry.point, status);
         device_->cl.ReleaseEvent(entry.event);
-        done_ = entry.point;
+        if (entry.last) done_ = entry.point;
         first_ = (first_ + 1) % events_.size();
         --count_;
     }

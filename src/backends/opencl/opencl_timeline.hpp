@@ -32,28 +32,31 @@ private:
 
 class OpenClTimeline final : public backend::DeviceTimeline {
 public:
-    OpenClTimeline(std::shared_ptr<LogicalDevice> device, cl_command_queue queue,
-                   backend::ReportPool& reports);
+    OpenClTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports);
     ~OpenClTimeline() override;
 
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
     void check_lost() const override { device_->check_lost(); }
-    /// Commands that the device has been given and that are not known to be done.
+    /// Commands of the driver's that were given to it and are not known to be done.
     [[nodiscard]] std::size_t in_flight() const;
-    /// Room for an event, so that keeping it cannot fail.
-    void reserve();
-    /// The event of a command that the device was given; points only grow.
-    void keep(backend::Point point, cl_event event) noexcept;
+    /// Room for so many events, so that keeping them cannot fail.
+    void reserve(std::size_t events = 1);
+    /// The event of a command that the device was given; points only grow. A command of several parts has
+    /// passed with its last one, and failed with any.
+    void keep(backend::Point point, cl_event event, bool last = true) noexcept;
+    /// The point with which half of them will be done.
+    [[nodiscard]] backend::Point half_way() const;
     /// The event that says that a point has passed, or none where it is known to.
     [[nodiscard]] HeldEvent event_of(backend::Point point) const;
-    /// Starts what the driver was given.
-    void flush() const noexcept { device_->cl.Flush(queue_); }
+    /// The event of the newest command that the device was given, or none where it is known to be done.
+    [[nodiscard]] HeldEvent newest() const;
 
 private:
     struct Entry {
         backend::Point point = 0;
         cl_event event = nullptr;
+        bool last = true;  // of its point
     };
     /// Woken by the driver's threads, which may do so after this timeline's end.
     struct Sleeper {
@@ -70,7 +73,6 @@ private:
     static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);
 
     std::shared_ptr<LogicalDevice> device_;
-    cl_command_queue queue_;
     bool on_host_;  // the device computes with the host's own cores
 
     mutable std::mutex events_mutex_;

@@ -7,6 +7,7 @@
 // buffer.
 #include "backends/api/host_rect.hpp"
 #include "backends/api/pattern.hpp"
+#include "backends/api/stream_copy.hpp"
 #include "backends/opencl/opencl_queue.hpp"
 #include "backends/opencl/opencl_rect.hpp"
 #include "core/fail.hpp"
@@ -70,8 +71,10 @@ cl_mem OpenClQueue::scratch() {
     return scratch_->buffer();
 }
 
-Point OpenClQueue::do_on_host(Lock& lock, bool now, std::function<void()> action) {
+template <class Action>
+Point OpenClQueue::do_on_host(Lock& lock, bool now, Action action) {
     if (now && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         action();
         return last();
     }
@@ -112,6 +115,7 @@ Point OpenClQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* 
     if (rect.row == 0) return last();
     const OpenClMemory& memory = of(to);
     if (memory.host() != nullptr && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         backend::copy_rows(memory.host(), at, data, data_at, rect);
         return last();
     }
@@ -148,7 +152,8 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
         return submit_read(data, {rect, data_at, in_buffer(memory, at)}, nullptr);
     }
     Point point = last();
-    backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
+    Point first = 0;
+    const auto read_part = [&](const RectPart& part) {
         make_room(lock);
         const Staging staging = stage(lock, part.rect.bytes());
         backend::Epilogue epilogue;
@@ -156,11 +161,20 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
         epilogue.to = data;
         epilogue.to_at = part.in(data_at);
         epilogue.rect = part.rect;
+        epilogue.read = first != 0 ? first : timeline_.last() + 1;
         epilogue.staging = staging.own;
         point = submit_read(
             staging.bytes, {part.rect, backend::dense(part.rect), part.in(in_buffer(memory, at))}, &epilogue);
+        if (first == 0) first = point;
         if (!staging.own) staging_->places.commit(point);
-    });
+    };
+    try {
+        backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), read_part);
+    } catch (...) {
+        // The caller gets no point to keep the memory until.
+        if (first != 0) timeline_.abandon_read(first);
+        throw;
+    }
     return point;
 }
 
@@ -177,7 +191,9 @@ Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& f
     const bool small = is_small(move.rect);
     if (target.host() != nullptr && source.host() != nullptr) {
         const bool short_rows = move.rect.row < short_row && !target.pinned() && !source.pinned();
-        if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small)) {
+        // What drivers of CPUs move, they move through the caches.
+        const bool large = (target.pinned() || source.pinned()) && move.rect.bytes() >= backend::large_copy();
+        if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small) || large) {
             return do_on_host(lock, small, [a = target.host(), b = source.host(), move] {
                 backend::copy_rows(a, move.to, b, move.from, move.rect);
             });
@@ -233,6 +249,7 @@ Point OpenClQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& wanted
     const Rect& rect = move.rect;
     const bool small = is_small(rect);
     if (memory.host() != nullptr && small && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         backend::fill_rows(memory.host(), move.to, rect, pattern);
         return last();
     }

@@ -1,5 +1,5 @@
-// The reference backend: one device, "reference:0", which interprets kernels. Every command has run when its
-// call returns.
+// The reference backend: one device, "reference:0", which interprets kernels. A command has run when its call
+// returns, unless it comes behind something of the host's (reference_queue.hpp).
 #pragma once
 
 #include "backends/api/caller_memory.hpp"

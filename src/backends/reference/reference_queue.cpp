@@ -1,12 +1,12 @@
-// Commands, run at once.
+// Commands, run at once or by the thread.
 #include "backends/reference/reference_queue.hpp"
 
 #include "backends/api/print.hpp"
 #include "backends/reference/interpreter.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <thread>
-#include <utility>
 #include <vector>
 
 namespace volley::backends::reference {
@@ -35,128 +35,210 @@ void move_rows(std::byte* to, const backend::RectPlace& to_at, const std::byte* 
     });
 }
 
+/// Runs a command for whoever wants to know its times; its error, if it fails.
+std::exception_ptr run(const std::function<void()>& command, const backend::TimesTag& times) noexcept {
+    try {
+        const backend::TimesScope scope(times);
+        const backend::TimedHere timed;
+        const backend::TimesScope others({});  // commands that it gives
+        command();
+    } catch (...) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
 }  // namespace
 
+// ---- the timeline ----
+
 void ReferenceTimeline::wait(Point point) {
-    const std::lock_guard lock(mutex_);
-    if (error_ && error_point_ <= point) std::rethrow_exception(std::exchange(error_, nullptr));
+    std::unique_lock lock(mutex_);
+    progress_.wait(lock, [&] { return completed() >= point; });
+    if (errors_.empty() || errors_.front().first > point) return;
+    const std::exception_ptr error = std::move(errors_.front().second);
+    errors_.pop_front();
+    std::rethrow_exception(error);
 }
 
-bool ReferenceTimeline::wait_for(Point point, std::chrono::nanoseconds /*timeout*/) {
-    wait(point);
-    return true;
+bool ReferenceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
+    // A day is as good as forever, and does not overflow the clock.
+    const auto time = std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(24));
+    std::unique_lock lock(mutex_);
+    return progress_.wait_for(lock, time, [&] { return completed() >= point; });
 }
 
-Point ReferenceTimeline::pass(std::exception_ptr error) {
+void ReferenceTimeline::pass(std::exception_ptr error) noexcept {
+    constexpr std::size_t most_errors = 64;
     const std::lock_guard lock(mutex_);
     const Point point = completed_.load() + 1;
-    if (error && !error_) {
-        error_ = std::move(error);
-        error_point_ = point;
+    if (error) {
+        if (errors_.size() == most_errors) errors_.pop_front();  // nobody asks
+        errors_.emplace_back(point, std::move(error));
     }
     completed_.store(point);
+    progress_.notify_all();
+}
+
+// ---- the order of commands ----
+
+ReferenceQueue::~ReferenceQueue() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_one();
+    if (thread_.joinable()) thread_.join();
+}
+
+ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes) const {
+    if (pending_.empty()) return {Bytes(), bytes.data()};  // used before the call returns
+    std::shared_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
+    std::copy(bytes.begin(), bytes.end(), copy.get());
+    return copy;
+}
+
+Point ReferenceQueue::give(Command command) {
+    if (!pending_.empty()) return hand_over(std::move(command));
+    std::exception_ptr error = run(command, backend::TimesScope::tag());
+    const Point point = timeline_.issue();
+    timeline_.pass(std::move(error));
     return point;
 }
 
-template <class F>
-Point ReferenceQueue::run(F&& command) {
-    const std::lock_guard lock(order_);
-    try {
-        command();
-    } catch (...) {
-        return timeline_.pass(std::current_exception());
-    }
-    return timeline_.pass();
+Point ReferenceQueue::hand_over(Command command) {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+    pending_.push_back({backend::TimesScope::tag(), std::move(command)});
+    wake_.notify_one();
+    return timeline_.issue();
 }
 
+void ReferenceQueue::run_thread() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        wake_.wait(lock, [this] { return stop_ || !pending_.empty(); });
+        if (pending_.empty()) return;
+        // Its place stays taken while it runs, so that what is given meanwhile comes behind it.
+        Pending& first = pending_.front();
+        lock.unlock();
+        std::exception_ptr error = run(first.command, first.times);
+        first = {};  // what it holds ends before its point passes, and without the lock
+        lock.lock();
+        pending_.pop_front();
+        timeline_.pass(std::move(error));
+    }
+}
+
+// ---- commands ----
+
 Point ReferenceQueue::launch(const backend::Launch& launch) {
-    return run([&] {
-        const ir::Function& fn = launch.program->function();
-        std::vector<Arg> args;
-        args.reserve(launch.args.size());
-        for (const backend::Argument& a : launch.args) {
-            if (a.memory != nullptr) {
-                args.push_back({a.memory->host() + a.offset, a.elements});
-            } else {
-                args.push_back({const_cast<void*>(a.value), a.elements});  // values are only read
-            }
+    const std::lock_guard lock(mutex_);
+    const ir::Function& fn = launch.program->function();
+    std::vector<Arg> args;
+    std::vector<Bytes> values;
+    for (std::size_t i = 0; i < launch.args.size(); ++i) {
+        const backend::Argument& a = launch.args[i];
+        if (a.memory != nullptr) {
+            args.push_back({a.memory->host() + a.offset, a.elements});
+        } else {
+            values.push_back(keep({static_cast<const std::byte*>(a.value), fn.params[i].type.size()}));
+            args.push_back({const_cast<std::byte*>(values.back().get()), a.elements});  // only read
         }
-        const LaunchShape shape{
-            .global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
-        interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* values) {
+    }
+    const LaunchShape shape{.global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
+    return give([&fn, shape, args = std::move(args), values = std::move(values)] {
+        interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* operands) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));
-            backend::deliver_print(fn, fn.strings[fn[node].imm], types, values);
+            backend::deliver_print(fn, fn.strings[fn[node].imm], types, operands);
         });
     });
 }
 
 Point ReferenceQueue::write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
-    return run([&] {
-        if (!data.empty()) std::memcpy(to.host() + offset, data.data(), data.size());
+    const std::lock_guard lock(mutex_);
+    return give([&to, offset, bytes = data.size(), kept = keep(data)] {
+        if (bytes != 0) std::memcpy(to.host() + offset, kept.get(), bytes);
     });
 }
 
 Point ReferenceQueue::read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    return run([&] {
+    const std::lock_guard lock(mutex_);
+    return give([&from, offset, data] {
         if (!data.empty()) std::memcpy(data.data(), from.host() + offset, data.size());
     });
 }
 
 Point ReferenceQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
                            std::uint64_t from_offset, std::uint64_t bytes) {
-    return run([&] {
+    const std::lock_guard lock(mutex_);
+    return give([&to, to_offset, &from, from_offset, bytes] {
         if (bytes != 0) std::memcpy(to.host() + to_offset, from.host() + from_offset, bytes);
     });
 }
 
 Point ReferenceQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                            std::span<const std::byte> pattern) {
-    return run([&] {
-        for (std::uint64_t i = 0; i < bytes; ++i) to.host()[offset + i] = pattern[i % pattern.size()];
+    const std::lock_guard lock(mutex_);
+    return give([&to, offset, bytes, size = pattern.size(), kept = keep(pattern)] {
+        for (std::uint64_t i = 0; i < bytes; ++i) to.host()[offset + i] = kept[i % size];
     });
 }
 
 Point ReferenceQueue::write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
                                  const backend::RectPlace& data_at, const backend::Rect& rect) {
-    return run([&] { move_rows(to.host(), at, data, data_at, rect); });
+    const std::lock_guard lock(mutex_);
+    if (pending_.empty()) return give([&] { move_rows(to.host(), at, data, data_at, rect); });
+    // Side by side: what lies between the rows is not ours to read.
+    const std::shared_ptr<std::byte[]> kept(new std::byte[rect.bytes()]);
+    const backend::RectPlace kept_at{0, {rect.row, rect.row * rect.count[0]}};
+    move_rows(kept.get(), kept_at, data, data_at, rect);
+    return give([&to, at, kept, kept_at, rect] { move_rows(to.host(), at, kept.get(), kept_at, rect); });
 }
 
 Point ReferenceQueue::read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
                                 const backend::RectPlace& data_at, const backend::Rect& rect) {
-    return run([&] { move_rows(data, data_at, from.host(), at, rect); });
+    const std::lock_guard lock(mutex_);
+    return give([&from, at, data, data_at, rect] { move_rows(data, data_at, from.host(), at, rect); });
 }
 
 Point ReferenceQueue::copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
                                 const backend::Memory& from, const backend::RectPlace& from_at,
                                 const backend::Rect& rect) {
-    return run([&] { move_rows(to.host(), to_at, from.host(), from_at, rect); });
+    const std::lock_guard lock(mutex_);
+    return give(
+        [&to, to_at, &from, from_at, rect] { move_rows(to.host(), to_at, from.host(), from_at, rect); });
 }
 
 Point ReferenceQueue::fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
                                 std::span<const std::byte> pattern) {
-    return run([&] {
+    const std::lock_guard lock(mutex_);
+    return give([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
         for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
             std::byte* first = to.host() + start_of(at, row, plane);
-            for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = pattern[i % pattern.size()];
+            for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = kept[i % size];
         });
     });
 }
 
 Point ReferenceQueue::call(std::function<void()> callback) {
-    // Outside of the order's lock: a callback may use this queue.
-    try {
-        callback();
-    } catch (...) {
-        return timeline_.pass(std::current_exception());
-    }
-    return timeline_.pass();
+    const std::lock_guard lock(mutex_);
+    return hand_over(std::move(callback));
 }
 
 Point ReferenceQueue::wait_for(backend::Timeline& other, Point point) {
-    // Not other.wait(point): an error over there belongs to whoever waits for it.
-    while (other.completed() < point) std::this_thread::sleep_for(std::chrono::microseconds(20));
-    return timeline_.pass();
+    if (&other == &timeline_ || other.completed() >= point) return last();
+    const std::lock_guard lock(mutex_);
+    return hand_over([&other, point] {
+        // Not other.wait(point): an error over there belongs to whoever waits for it.
+        while (!other.wait_for(point, std::chrono::seconds(1))) {
+        }
+    });
+}
+
+Point ReferenceQueue::mark() {
+    const std::lock_guard lock(mutex_);
+    return give([] {});
 }
 
 }  // namespace volley::backends::reference

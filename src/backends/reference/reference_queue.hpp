@@ -1,13 +1,23 @@
-// The reference device's queue and timeline: a command has run when its call returns, so that a point has
-// passed as soon as it is given out. A kernel that fails (an access out of bounds) fails the wait for its
-// point, as on any other device, not the launch.
+// The reference device's queue and timeline: a command has run when its call returns. Not so callbacks and
+// waits for what has not happened yet: the caller may hold what they need, or be what they wait for. These
+// run on a thread of the queue's, and so does all that is given behind them, until nothing is left. A kernel
+// that fails (an access out of bounds) fails the wait for its point, as on any other device, not the launch.
+//
+// Invariant: while pending_ is not empty, its first command is the thread's, and nobody else runs any.
 #pragma once
 
 #include "backends/api/queue.hpp"
+#include "backends/api/times.hpp"
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace volley::backends::reference {
 
@@ -17,20 +27,30 @@ public:
     void wait(backend::Point point) override;
     bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
 
-    /// Counts one more command as done, with its error if it failed. An older error that nobody has seen
-    /// stays.
-    backend::Point pass(std::exception_ptr error = nullptr);
+    /// The newest point given out.
+    [[nodiscard]] backend::Point last() const noexcept { return issued_.load(); }
+    // For the queue, one call at a time:
+    /// Gives out the next point.
+    backend::Point issue() noexcept { return ++issued_; }
+    /// The next point has passed, with its command's error if that failed.
+    void pass(std::exception_ptr error) noexcept;
 
 private:
+    std::atomic<backend::Point> issued_ = 0;
     std::atomic<backend::Point> completed_ = 0;
     std::mutex mutex_;
-    std::exception_ptr error_;
-    backend::Point error_point_ = 0;
+    std::condition_variable progress_;  // completed_ has grown
+    // Those that nobody has seen, in order.
+    std::deque<std::pair<backend::Point, std::exception_ptr>> errors_;
 };
 
 class ReferenceQueue final : public backend::Queue {
 public:
     explicit ReferenceQueue(unsigned subgroup_size) : subgroup_size_(subgroup_size) {}
+    /// Waits for its work. Errors that nobody waited for are lost.
+    ~ReferenceQueue() override;
+    ReferenceQueue(const ReferenceQueue&) = delete;
+    ReferenceQueue& operator=(const ReferenceQueue&) = delete;
 
     backend::Point launch(const backend::Launch& launch) override;
     backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
@@ -56,17 +76,35 @@ public:
     }
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    backend::Point mark() override;
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
-    [[nodiscard]] backend::Point last() const noexcept override { return timeline_.completed(); }
+    [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
 
 private:
-    // Runs the command in order with those of other threads and catches what it throws.
-    template <class F>
-    backend::Point run(F&& command);
+    using Command = std::function<void()>;
+    using Bytes = std::shared_ptr<const std::byte[]>;
+    struct Pending {
+        backend::TimesTag times;
+        Command command;
+    };
+
+    // With mutex_ held:
+    /// Bytes of the caller's, for the command that is given next: copied where it has to wait.
+    [[nodiscard]] Bytes keep(std::span<const std::byte> bytes) const;
+    /// Runs a command here, or behind those that are pending.
+    backend::Point give(Command command);
+    /// Has the thread run it.
+    backend::Point hand_over(Command command);
+
+    void run_thread();
 
     unsigned subgroup_size_;
-    std::mutex order_;
     ReferenceTimeline timeline_;
+    std::mutex mutex_;  // the order of commands; held while one runs in its caller
+    std::deque<Pending> pending_;
+    std::condition_variable wake_;  // for the thread
+    bool stop_ = false;
+    std::thread thread_;
 };
 
 }  // namespace volley::backends::reference

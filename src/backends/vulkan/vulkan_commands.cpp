@@ -1,4 +1,4 @@
-// Two lists: free, and in flight.
+// Barriers, and two lists: free, and in flight.
 #include "backends/vulkan/vulkan_commands.hpp"
 
 #include <utility>
@@ -9,7 +9,27 @@ namespace {
 constexpr VkPipelineStageFlags device_stages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 
+void order(LogicalDevice& device, VkCommandBuffer buffer, VkPipelineStageFlags after,
+           VkAccessFlags accesses) {
+    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = accesses;
+    device.vk.vkCmdPipelineBarrier(buffer, device_stages, after, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
 }  // namespace
+
+void order_device(LogicalDevice& device, VkCommandBuffer buffer) {
+    order(device, buffer, device_stages,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+              VK_ACCESS_TRANSFER_WRITE_BIT);
+}
+
+void order_host(LogicalDevice& device, VkCommandBuffer buffer) {
+    // A driver that runs on the host itself has nothing to do there, but would wait.
+    if (device.physical().info.software) return;
+    order(device, buffer, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+}
 
 CommandPool::CommandPool(std::shared_ptr<LogicalDevice> device) : device_(std::move(device)) {
     auto info = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
@@ -21,7 +41,7 @@ CommandPool::CommandPool(std::shared_ptr<LogicalDevice> device) : device_(std::m
 
 CommandPool::~CommandPool() { device_->vk.vkDestroyCommandPool(device_->handle(), pool_, nullptr); }
 
-Command& CommandPool::begin() {
+Command& CommandPool::begin(bool ordered) {
     if (free_ == nullptr) {
         all_.emplace_back();
         auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
@@ -40,29 +60,15 @@ Command& CommandPool::begin() {
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     device_->check(device_->vk.vkBeginCommandBuffer(free_->buffer, &begin), "vkBeginCommandBuffer");
     free_->recording = true;
-    order(free_->buffer, device_stages, device_stages,
-          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-              VK_ACCESS_TRANSFER_WRITE_BIT);
+    free_->ordered = ordered;
+    if (ordered) order_device(*device_, free_->buffer);
     return *std::exchange(free_, free_->next);
 }
 
 void CommandPool::end(Command& command) {
-    if (!device_->physical().info.software) {
-        // What the host reads has to be made visible to it; a driver that runs on the host itself has nothing
-        // to do there, but would wait.
-        order(command.buffer, device_stages, VK_PIPELINE_STAGE_HOST_BIT,
-              VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
-    }
+    order_host(*device_, command.buffer);
     command.recording = false;  // also if it fails
     device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
-}
-
-void CommandPool::order(VkCommandBuffer buffer, VkPipelineStageFlags before, VkPipelineStageFlags after,
-                        VkAccessFlags accesses) {
-    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.dstAccessMask = accesses;
-    device_->vk.vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
 void CommandPool::keep(Command& command, backend::Point point) noexcept {
@@ -78,6 +84,7 @@ void CommandPool::abandon(Command& command) noexcept {
     if (std::exchange(command.recording, false)) device_->vk.vkResetCommandBuffer(command.buffer, 0);
     command.staging.reset();
     command.set.reset();
+    command.times.reset();
     command.next = std::exchange(free_, &command);
 }
 

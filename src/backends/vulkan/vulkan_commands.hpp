@@ -12,12 +12,22 @@
 
 namespace volley::backends::vulkan {
 
+class TimedCommands;
+
+/// What follows in submission order starts when all before is done, and sees what it wrote.
+void order_device(LogicalDevice& device, VkCommandBuffer buffer);
+/// The host will see what was written before, once a point behind it has passed. The last of a command
+/// buffer.
+void order_host(LogicalDevice& device, VkCommandBuffer buffer);
+
 struct Command {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
     bool recording = false;  // between begin and end
+    bool ordered = false;    // begins with a barrier
     backend::Point point = 0;
     std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed, as
     std::unique_ptr<BoundSet> set;          //   this is
+    std::shared_ptr<TimedCommands> times;   // of most commands nobody's
     Command* next = nullptr;
 };
 
@@ -29,8 +39,8 @@ public:
     CommandPool(const CommandPool&) = delete;
     CommandPool& operator=(const CommandPool&) = delete;
 
-    /// An open command buffer, ordered behind earlier commands of the VkQueue.
-    [[nodiscard]] Command& begin();
+    /// An open command buffer; `ordered`: behind all earlier commands of the VkQueue.
+    [[nodiscard]] Command& begin(bool ordered);
     /// Ends it; the host sees what it wrote once its point has passed.
     void end(Command& command);
     /// It was submitted, or will be; points only grow.
@@ -43,9 +53,6 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
 private:
-    void order(VkCommandBuffer buffer, VkPipelineStageFlags before, VkPipelineStageFlags after,
-               VkAccessFlags accesses);
-
     std::shared_ptr<LogicalDevice> device_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::deque<Command> all_;  // stable addresses

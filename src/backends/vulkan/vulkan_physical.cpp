@@ -100,9 +100,22 @@ void pick_queues(PhysicalDevice& to) {
             if (alone && (flags & VK_QUEUE_GRAPHICS_BIT) != 0) continue;
             to.queue_family = i;
             to.queue_count = std::min(families[i].queueCount, 16u);
+            to.timestamp_bits = families[i].timestampValidBits;
             return;
         }
     }
+}
+
+/// Whether the host can ask what the queues' clock says.
+bool tells_time(VkPhysicalDevice device, const ExtensionList& extensions) {
+    if (!extensions.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
+        vkGetPhysicalDeviceCalibrateableTimeDomainsEXT == nullptr)
+        return false;
+    std::uint32_t count = 0;
+    vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device, &count, nullptr);
+    std::vector<VkTimeDomainEXT> domains(count);
+    vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device, &count, domains.data());
+    return std::find(domains.begin(), domains.end(), VK_TIME_DOMAIN_DEVICE_EXT) != domains.end();
 }
 
 void pick_features(const Features& found, PhysicalDevice& to) {
@@ -307,6 +320,7 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
     to.driver_version = first.driverVersion;
     std::copy_n(static_cast<const std::uint8_t*>(first.pipelineCacheUUID), to.cache_uuid.size(),
                 to.cache_uuid.begin());
+    to.timestamp_period = first.limits.timestampPeriod;
     to.storage_alignment = first.limits.minStorageBufferOffsetAlignment;
     to.storage_range = first.limits.maxStorageBufferRange;
     std::copy_n(static_cast<const std::uint32_t*>(first.limits.maxComputeWorkGroupCount), 3,
@@ -324,6 +338,8 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
         to.extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
         to.import_alignment = properties.host_memory.minImportedHostPointerAlignment;
     }
+    to.calibrated = to.timestamp_bits != 0 && tells_time(device, extensions);
+    if (to.calibrated) to.extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
     if (extensions.has("VK_KHR_portability_subset")) to.extensions.push_back("VK_KHR_portability_subset");
     pick_features(found, to);
     fill_target(properties, to);

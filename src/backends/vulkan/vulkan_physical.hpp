@@ -52,6 +52,9 @@ struct PhysicalDevice {
     std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
     std::array<std::uint8_t, VK_UUID_SIZE> cache_uuid{};
     std::uint32_t queue_family = 0, queue_count = 0;
+    std::uint32_t timestamp_bits = 0;  // of the queues' clock; 0: they have none
+    float timestamp_period = 1;        // nanoseconds of a tick
+    bool calibrated = false;           // the host can ask what that clock says
     VkPhysicalDeviceMemoryProperties memory{};
     std::uint64_t max_allocation = 0;  // bytes of one allocation or buffer
     std::array<std::uint32_t, 3> max_groups{};

@@ -1,107 +1,21 @@
-// Launches and the host's own commands. The hot path is launch(): one lock, the
+// Launches, batches and the host's own commands. The hot path is launch(): one lock, the
 // arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
 #include "backends/vulkan/vulkan_queue.hpp"
 
-#include "core/fail.hpp"
+#include "backends/vulkan/vulkan_batch.hpp"
+#include "backends/vulkan/vulkan_times.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <vector>
 
 namespace volley::backends::vulkan {
 
 using backend::Point;
-using codegen::spirv::Field;
-using codegen::spirv::FieldKind;
-
 namespace {
 
-constexpr std::size_t backlog = 1024;           // commands in flight before the submitting thread waits
-constexpr std::size_t few_commands = 32;        // in flight before asking the driver which are done
-constexpr std::size_t push_bytes = 256;         // the most that we use of push constants
-constexpr std::uint32_t few_elements = 512;     // fewer are not worth a coarse launch
-constexpr std::uint32_t coarse_local = 64;      // small, so that short launches have several workgroups
-constexpr std::uint64_t coarse_arguments = 64;  // bytes: sure to be push constants in each variant
+constexpr std::size_t backlog = 1024;     // points in flight before the submitting thread waits
+constexpr std::size_t few_commands = 32;  // in flight before asking the driver which are done
 constexpr std::uint64_t argument_ring = std::uint64_t{1} << 20;
-
-bool is_whole(ir::Dim3 global, ir::Dim3 local) {
-    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
-}
-
-ir::Dim3 groups_of(ir::Dim3 global, ir::Dim3 local) {
-    ir::Dim3 groups{};
-    for (std::size_t d = 0; d < 3; ++d)
-        groups[d] = static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
-    return groups;
-}
-
-bool exceeds(ir::Dim3 groups, ir::Dim3 limit) {
-    return groups[0] > limit[0] || groups[1] > limit[1] || groups[2] > limit[2];
-}
-
-template <class T>
-void put(std::byte* to, const T& value) {
-    std::memcpy(to, &value, sizeof value);
-}
-
-/// Whether a launch is one for the coarse variant: large, and its blocks are aligned.
-bool is_coarse(const VulkanProgram& program, const backend::Launch& launch) {
-    const std::vector<bool>& blocks = program.blocks();
-    if (blocks.empty() || launch.global[0] < few_elements || launch.global[0] >= (1u << 31) ||
-        launch.global[1] != 1 || launch.global[2] != 1)
-        return false;
-    const passes::Coarsening& how = program.target().coarsening;
-    std::uint64_t bytes = 0;
-    for (const ir::Param& param : program.function().params)
-        bytes += param.kind == ir::ParamKind::Buffer ? sizeof(std::uint64_t) : param.type.size();
-    if (bytes > coarse_arguments) return false;
-    for (std::size_t p = 0; p < blocks.size(); ++p) {
-        if (!blocks[p]) continue;
-        const backend::Argument& arg = launch.args[p];
-        if ((static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset) % how.word_bytes != 0)
-            return false;
-    }
-    return true;
-}
-
-/// Writes a launch's arguments as the module's fields say.
-void pack(const Kernel& kernel, const backend::Launch& launch, std::uint64_t reports, ir::Dim3 base,
-          std::byte* to) {
-    for (const Field& field : kernel.module.fields) {
-        std::byte* at = to + field.offset;
-        switch (field.kind) {
-            case FieldKind::GlobalSize: put(at, launch.global); break;
-            case FieldKind::Address: {
-                const backend::Argument& arg = launch.args[field.parameter];
-                put(at, static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset);
-                break;
-            }
-            case FieldKind::Elements: put(at, launch.args[field.parameter].elements); break;
-            case FieldKind::Value: std::memcpy(at, launch.args[field.parameter].value, field.size); break;
-            case FieldKind::Reports: put(at, reports); break;
-            case FieldKind::GroupBase: put(at, base); break;
-        }
-    }
-}
-
-/// Calls f(base, count) for pieces of at most `limit` workgroups in each dimension.
-template <class F>
-void for_each_piece(ir::Dim3 groups, ir::Dim3 limit, F&& f) {
-    ir::Dim3 base{};
-    for (base[2] = 0; base[2] < groups[2]; base[2] += std::min(limit[2], groups[2] - base[2])) {
-        for (base[1] = 0; base[1] < groups[1]; base[1] += std::min(limit[1], groups[1] - base[1])) {
-            for (base[0] = 0; base[0] < groups[0]; base[0] += std::min(limit[0], groups[0] - base[0])) {
-                ir::Dim3 count{};
-                for (std::size_t d = 0; d < 3; ++d) count[d] = std::min(limit[d], groups[d] - base[d]);
-                f(base, count);
-            }
-        }
-    }
-}
-
-/// From one piece's argument block to the next.
-std::uint64_t piece_bytes(const codegen::spirv::Module& module) {
-    return (std::uint64_t{module.argument_bytes} + 15) / 16 * 16;
-}
 
 }  // namespace
 
@@ -130,10 +44,13 @@ VulkanQueue::~VulkanQueue() {
 // ---- submitting ----
 
 void VulkanQueue::make_room(Lock& lock) {
-    if (commands_.in_flight() < backlog) return;
+    const auto has_room = [&] {
+        return commands_.in_flight() < backlog && timeline_.last() - timeline_.reached() < backlog;
+    };
+    if (has_room()) return;
     commands_.pass(timeline_.completed());
     // Behind the host's commands waiting might never end: a callback may be what submits.
-    if (commands_.in_flight() < backlog || !host_commands_.empty()) return;
+    if (has_room() || !host_commands_.empty()) return;
     const Point point = timeline_.last() - backlog / 2;
     lock.unlock();
     timeline_.await(point, VulkanTimeline::forever);
@@ -142,12 +59,38 @@ void VulkanQueue::make_room(Lock& lock) {
     commands_.pass(timeline_.completed());
 }
 
-Command& VulkanQueue::begin() {
-    if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
-    return commands_.begin();
+bool VulkanQueue::needs_barrier(Point after) const noexcept {
+    const Point last = std::min(after, timeline_.last());
+    if (last <= ordered_) return false;
+    // What is done needs no order. A device with caches of its own still has to make it visible.
+    return !is_software() || last > timeline_.reached();
 }
 
-void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphore wait, Point wait_point) {
+Command& VulkanQueue::begin(Point after) {
+    if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
+    if (!backend::TimesScope::wanted()) return commands_.begin(needs_barrier(after));
+    calibrate();
+    const auto times = std::make_shared<TimedCommands>(device_, 1);
+    Command& command = commands_.begin(needs_barrier(after));
+    const bool overlaps = !command.ordered && after < timeline_.last();
+    times->begin(command.buffer, backend::TimesScope::tag(),
+                 command.ordered ? TimedPlace::Behind
+                 : overlaps      ? TimedPlace::Overlapping
+                                 : TimedPlace::Free);
+    command.times = times;
+    return command;
+}
+
+void VulkanQueue::calibrate() { calibrate_clock(*device_, queue_, commands_, idle()); }
+
+backend::Epilogue VulkanQueue::telling(std::shared_ptr<TimedCommands> times) {
+    backend::Epilogue epilogue;
+    epilogue.tell = [this, kept = std::move(times)] { kept->tell(timeline_.times()); };
+    return epilogue;
+}
+
+void VulkanQueue::give_to_device(std::span<const VkCommandBuffer> buffers, Point point, VkSemaphore wait,
+                                 Point wait_point) {
     VkSemaphore signal = timeline_.semaphore();
     constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const std::uint32_t waits = wait == VK_NULL_HANDLE ? 0 : 1;
@@ -161,8 +104,8 @@ void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphor
     info.waitSemaphoreCount = waits;
     info.pWaitSemaphores = &wait;
     info.pWaitDstStageMask = &stages;
-    info.commandBufferCount = buffer == VK_NULL_HANDLE ? 0 : 1;
-    info.pCommandBuffers = &buffer;
+    info.commandBufferCount = static_cast<std::uint32_t>(buffers.size());
+    info.pCommandBuffers = buffers.data();
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = &signal;
     VkResult result = VK_SUCCESS;
@@ -173,35 +116,49 @@ void VulkanQueue::give_to_device(VkCommandBuffer buffer, Point point, VkSemaphor
     device_->check(result, "vkQueueSubmit");
 }
 
-Point VulkanQueue::submit(Command& command, backend::Epilogue* epilogue) {
+Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool ordered) {
     const Point point = timeline_.last() + 1;
-    const bool behind = !host_commands_.empty();
+    if (host_commands_.empty()) {
+        give_to_device(buffers, point);
+        timeline_.submitted(point);
+    } else {
+        host_commands_.add_behind(point, [this, kept = std::vector(buffers.begin(), buffers.end()), point] {
+            give_to_device(kept, point);
+        });
+        timeline_.issue(point);
+    }
+    // Should it fail later, behind the host's commands, all before it is waited for instead.
+    if (ordered) ordered_ = point - 1;
+    return point;
+}
+
+Point VulkanQueue::submit(Command& command, backend::Epilogue* epilogue) {
     bool added = false;
     try {
+        backend::Epilogue told;
+        if (command.times) {
+            command.times->end(command.buffer);
+            told = telling(std::move(command.times));
+            if (epilogue == nullptr) {
+                epilogue = &told;
+            } else {
+                epilogue->tell = std::move(told.tell);
+            }
+        }
         commands_.end(command);
         if (epilogue != nullptr) {
-            epilogue->point = point;
+            epilogue->point = timeline_.last() + 1;
             timeline_.add(std::move(*epilogue));
             added = true;
         }
-        if (behind) {
-            host_commands_.add_behind(
-                point, [this, buffer = command.buffer, point] { give_to_device(buffer, point); });
-        } else {
-            give_to_device(command.buffer, point);
-        }
+        const Point point = hand_over(std::span(&command.buffer, 1), command.ordered);
+        commands_.keep(command, point);
+        return point;
     } catch (...) {
         if (added) timeline_.cancel();
         commands_.abandon(command);
         throw;
     }
-    commands_.keep(command, point);
-    if (behind) {
-        timeline_.issue(point);
-    } else {
-        timeline_.submitted(point);
-    }
-    return point;
 }
 
 std::uint64_t VulkanQueue::find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes) {
@@ -218,87 +175,52 @@ std::uint64_t VulkanQueue::find_in(backend::Ring& ring, Lock& lock, std::uint64_
     }
 }
 
-Point VulkanQueue::launch(const backend::Launch& launch) {
-    const auto& program = static_cast<const VulkanProgram&>(*launch.program);
-    const PhysicalDevice& physical = device_->physical();
-    const bool coarse = is_coarse(program, launch);
-    ir::Dim3 invocations = launch.global;
-    // A coarse launch leaves some elements at its end to one workgroup of the plain variant.
-    const std::uint32_t factor = coarse ? program.target().coarsening.factor : 1;
-    const std::uint32_t rest = invocations[0] % factor;
-    invocations[0] /= factor;
-    // Such a kernel does not see its workgroups.
-    const ir::Dim3 local = coarse ? ir::Dim3{coarse_local, 1, 1} : launch.local;
-    const ir::Dim3 groups = groups_of(invocations, local);
-    const bool based = exceeds(groups, physical.max_groups);
-    const Kernel& kernel = program.kernel({local, rest == 0 && is_whole(invocations, local), based, coarse});
-    const Kernel* tail = rest == 0 ? nullptr : &program.kernel({{factor, 1, 1}, false, true, false});
-    const codegen::spirv::Module& module = kernel.module;
+Point VulkanQueue::launch(const backend::Launch& wanted) { return launch(wanted, nullptr); }
+
+Point VulkanQueue::launch(const backend::Launch& wanted, const std::byte* values) {
+    const PlannedLaunch planned(device_->physical(), wanted);
+    const Kernel& kernel = planned.kernel();
+    ArgumentSource source;
+    source.values = values;
     std::unique_ptr<backend::ReportBuffer> reports;
-    if (module.reports) {
-        const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
+    if (kernel.module.reports) {
+        const std::uint64_t count = std::uint64_t{wanted.global[0]} * wanted.global[1] * wanted.global[2];
         reports = reports_.take(kernel.print_bytes, count);
         reports->arm();
+        source.reports = static_cast<const VulkanMemory&>(reports->memory()).address();
     }
-    const std::uint64_t reports_address =
-        reports ? static_cast<const VulkanMemory&>(reports->memory()).address() : 0;
-    std::uint64_t argument_bytes = module.argument_bytes;
-    if (based) {
-        argument_bytes = 0;
-        for_each_piece(groups, physical.max_groups,
-                       [&](ir::Dim3 /*base*/, ir::Dim3 /*count*/) { argument_bytes += piece_bytes(module); });
-    }
+    const std::uint64_t bytes = planned.memory_bytes();
 
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    if (module.indirect && !arguments_) arguments_ = std::make_unique<StagingRing>(host_, argument_ring);
-    const std::uint64_t place = module.indirect ? find_in(arguments_->places, lock, argument_bytes) : nowhere;
-    Command& command = begin();
+    if (bytes != 0 && !arguments_) arguments_ = std::make_unique<StagingRing>(host_, argument_ring);
+    const std::uint64_t place = bytes != 0 ? find_in(arguments_->places, lock, bytes) : nowhere;
+    Command& command = begin(wanted.after);
     try {
-        alignas(16) std::byte push[push_bytes];
-        std::uint32_t pushed = module.argument_bytes;
-        if (module.indirect) {
-            std::uint64_t address = 0;
-            std::byte* block = nullptr;
-            if (place != nowhere) {
-                address = arguments_->memory.address() + place;
-                block = arguments_->memory.mapped() + place;
-            } else {
-                command.staging = std::make_unique<VulkanMemory>(host_, argument_bytes);
-                address = command.staging->address();
-                block = command.staging->mapped();
-            }
-            std::uint64_t piece = 0;
-            for_each_piece(groups, physical.max_groups, [&](ir::Dim3 base, ir::Dim3 /*count*/) {
-                pack(kernel, launch, reports_address, base, block + piece++ * piece_bytes(module));
-            });
-            put(push, address);
-            pushed = sizeof address;
-        } else {
-            pack(kernel, launch, reports_address, {}, push);
+        if (bytes != 0) {
+            if (place == nowhere) command.staging = std::make_unique<VulkanMemory>(host_, bytes);
+            const VulkanMemory& memory = place == nowhere ? *command.staging : arguments_->memory;
+            const std::uint64_t at = place == nowhere ? 0 : place;
+            source.memory = memory.address() + at;
+            planned.write(memory.mapped() + at, source);
         }
         if (kernel.bindings) {
-            command.set = std::make_unique<BoundSet>(device_, *kernel.bindings, module.bindings, launch);
-            VkDescriptorSet set = command.set->handle();
-            device_->vk.vkCmdBindDescriptorSets(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout,
-                                                0, 1, &set, 0, nullptr);
+            command.set =
+                std::make_unique<BoundSet>(device_, *kernel.bindings, kernel.module.bindings, wanted);
         }
-        record(command.buffer, kernel, groups, std::span(push, pushed));
-        if (tail != nullptr) {
-            pack(*tail, launch, 0, {invocations[0], 0, 0}, push);
-            device_->vk.vkCmdBindPipeline(command.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, tail->pipeline);
-            dispatch(command.buffer, *tail, {1, 1, 1}, std::span(push, tail->module.argument_bytes));
-        }
+        Recorder(*device_, *rects_, command.buffer)
+            .launch(planned, source, command.set ? command.set->handle() : VK_NULL_HANDLE);
     } catch (...) {
         commands_.abandon(command);
         throw;
     }
     Point point = 0;
-    const bool prints = reports && !module.prints.empty();
+    const bool prints = reports && !kernel.module.prints.empty();
     if (reports) {
+        const auto& program = static_cast<const VulkanProgram&>(*wanted.program);
         backend::Epilogue epilogue;
-        epilogue.source = {&program.function(), module.prints, device_->name(),
+        epilogue.source = {&program.function(), kernel.module.prints, device_->name(),
                            program.target().max_iterations};
         epilogue.reports = std::move(reports);
         epilogue.prints = prints;
@@ -313,53 +235,91 @@ Point VulkanQueue::launch(const backend::Launch& launch) {
     return point;
 }
 
-void VulkanQueue::record_launch(VkCommandBuffer buffer, const backend::Launch& launch) {
-    const auto& program = static_cast<const VulkanProgram&>(*launch.program);
-    const ir::Dim3 groups = groups_of(launch.global, launch.local);
-    // One variant for whole grids and others: what it saves is less than what compiling another costs.
-    const Kernel& kernel =
-        program.kernel({launch.local, false, exceeds(groups, device_->physical().max_groups), false});
-    if (kernel.module.indirect || kernel.module.reports)
-        fail_internal("a kernel of the library's own does not fit", program.function().name);
-    alignas(16) std::byte push[push_bytes];
-    pack(kernel, launch, 0, {}, push);
-    record(buffer, kernel, groups, std::span(push, kernel.module.argument_bytes));
+// ---- batches ----
+
+std::unique_ptr<backend::Batch> VulkanQueue::prepare(backend::BatchPlan plan) {
+    device_->check_lost();
+    return std::make_unique<VulkanBatch>(device_, host_, rects_, std::move(plan));
 }
 
-void VulkanQueue::dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
-                           std::span<const std::byte> push) {
-    // Whole words, as the interface asks.
-    const auto bytes = static_cast<std::uint32_t>((push.size() + 3) / 4 * 4);
-    if (bytes != 0) {
-        device_->vk.vkCmdPushConstants(buffer, kernel.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
-                                       push.data());
-    }
-    device_->vk.vkCmdDispatch(buffer, groups[0], groups[1], groups[2]);
-}
-
-void VulkanQueue::record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
-                         std::span<const std::byte> push) {
-    device_->vk.vkCmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
-    if (!kernel.variant.based) {
-        dispatch(buffer, kernel, groups, push);
-        return;
-    }
-    // Each piece is told where it begins: in its own argument block, or in the push constants.
-    const auto& fields = kernel.module.fields;
-    const auto base_field = std::find_if(fields.begin(), fields.end(),
-                                         [](const Field& f) { return f.kind == FieldKind::GroupBase; });
-    const bool indirect = kernel.module.indirect;
-    alignas(16) std::byte block[push_bytes];
-    std::memcpy(block, push.data(), push.size());
-    for_each_piece(groups, device_->physical().max_groups, [&](ir::Dim3 base, ir::Dim3 count) {
-        if (base_field != fields.end() && !indirect) put(block + base_field->offset, base);
-        dispatch(buffer, kernel, count, std::span(block, push.size()));
-        if (indirect) {
-            std::uint64_t address = 0;
-            std::memcpy(&address, block, sizeof address);
-            put(block, address + piece_bytes(kernel.module));
+Point VulkanQueue::submit(backend::Batch& batch, std::uint32_t instances, std::span<const std::byte> values) {
+    auto& own = static_cast<VulkanBatch&>(batch);
+    const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
+    Point point = last();
+    const backend::TimesTag times = backend::TimesScope::tag();
+    const auto give_run = [&](RecordedRun& run, std::uint32_t first, std::uint32_t count) {
+        const std::byte* of_first = values.data() + first * stride;
+        if (!times) return give(run, count, of_first, stride);
+        return give_timed(run, count, of_first, stride, {times.times, first * own.size()});
+    };
+    if (RecordedRun* whole = own.whole()) return give_run(*whole, 0, instances);
+    for (std::uint32_t i = 0; i < instances; ++i) {
+        for (const VulkanBatch::Part& part : own.parts()) {
+            if (part.run) {
+                point = give_run(*part.run, i, 1);
+            } else {
+                const backend::TimesScope timed({times.times, i * own.size() + part.index});
+                point = launch(part.direct, values.data() + i * stride);
+            }
         }
-    });
+    }
+    return point;
+}
+
+Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                              std::size_t stride, const backend::TimesTag& times) {
+    Lock lock(mutex_);
+    device_->check_lost();
+    Point point = last();
+    for (std::uint32_t done = 0; done < instances;) {
+        make_room(lock);
+        calibrate();
+        const std::uint32_t count = std::min(instances - done, run.most_timed());
+        const RecordedRun::Timed timed =
+            run.record_timed(count, values + done * stride, stride, timeline_.completed(),
+                             {times.times, times.index + done * run.batch_size()});
+        backend::Epilogue epilogue = telling(timed.times);
+        epilogue.point = timeline_.last() + 1;
+        timeline_.add(std::move(epilogue));
+        try {
+            point = hand_over(std::span(&timed.buffer, 1), true);
+        } catch (...) {
+            timeline_.cancel();
+            throw;
+        }
+        run.keep_timed(point);
+        done += count;
+    }
+    return point;
+}
+
+Point VulkanQueue::give(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                        std::size_t stride) {
+    Lock lock(mutex_);
+    device_->check_lost();
+    Point point = last();
+    for (std::uint32_t done = 0; done < instances;) {
+        make_room(lock);
+        const std::uint32_t ready = run.gather(instances - done, values + done * stride, stride,
+                                               timeline_.completed(), !host_commands_.empty());
+        if (ready == 0) {
+            const Point oldest = run.oldest();
+            lock.unlock();
+            timeline_.await(oldest, VulkanTimeline::forever);
+            lock.lock();
+            device_->check_lost();
+            continue;
+        }
+        try {
+            point = hand_over(run.gathered(), true);
+        } catch (...) {
+            run.scatter();
+            throw;
+        }
+        run.keep(point);
+        done += ready;
+    }
+    return point;
 }
 
 // ---- the host's own commands ----
@@ -370,11 +330,55 @@ Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
     return host_commands_.wait_for(other, point, sibling, [&] {
+        if (backend::TimesScope::wanted()) return wait_timed(*sibling, point);
         const Point own = timeline_.last() + 1;
-        give_to_device(VK_NULL_HANDLE, own, sibling->semaphore(), point);
+        give_to_device({}, own, sibling->semaphore(), point);
         timeline_.submitted(own);
         return own;
     });
+}
+
+Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point) {
+    calibrate();
+    // Two commands: the first when the queue comes to wait, the second when it goes on.
+    const auto times = std::make_shared<TimedCommands>(device_, 1);
+    Command& before = commands_.begin(false);
+    times->begin(before.buffer, backend::TimesScope::tag(), TimedPlace::Behind);
+    static_cast<void>(submit(before));
+    before.times = times;  // the device writes there until its point has passed, also if the rest fails
+    Command& after = commands_.begin(false);
+    bool added = false;
+    try {
+        times->end(after.buffer);
+        commands_.end(after);
+        const Point own = timeline_.last() + 1;
+        backend::Epilogue epilogue = telling(times);
+        epilogue.point = own;
+        timeline_.add(std::move(epilogue));
+        added = true;
+        give_to_device(std::span(&after.buffer, 1), own, other.semaphore(), point);
+        timeline_.submitted(own);
+        commands_.keep(after, own);
+        return own;
+    } catch (...) {
+        if (added) timeline_.cancel();
+        commands_.abandon(after);
+        throw;
+    }
+}
+
+Point VulkanQueue::mark() {
+    Lock lock(mutex_);
+    device_->check_lost();
+    make_room(lock);
+    if (!backend::TimesScope::wanted()) return submit(commands_.begin(false));
+    calibrate();
+    const auto times = std::make_shared<TimedCommands>(device_, 1);
+    Command& command = commands_.begin(false);
+    // Its timestamps wait for all before it, as if a barrier stood there.
+    times->begin(command.buffer, backend::TimesScope::tag(), TimedPlace::Behind);
+    command.times = times;
+    return submit(command);
 }
 
 }  // namespace volley::backends::vulkan

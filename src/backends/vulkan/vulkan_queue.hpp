@@ -1,6 +1,9 @@
 // An in-order queue of a Vulkan device. A command is recorded and submitted inside of the call that makes it;
 // small transfers on an idle queue whose memory the host can address are done by the host right there.
 //
+// Commands begin with a barrier only where something before them is not ordered yet: each remembers whether
+// it does, and ordered_ how far back that reaches. Batches (vulkan_batch.hpp) are recorded beforehand.
+//
 // What the host must do in the queue's order is done by a thread (backends/api/host_commands.hpp), and
 // commands behind it are submitted when it is done: the driver's queue is shared by several of ours.
 #pragma once
@@ -10,7 +13,7 @@
 #include "backends/api/rect_kernel.hpp"
 #include "backends/api/ring.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
-#include "backends/vulkan/vulkan_program.hpp"
+#include "backends/vulkan/vulkan_recorder.hpp"
 #include "backends/vulkan/vulkan_timeline.hpp"
 
 #include <functional>
@@ -19,6 +22,8 @@
 #include <span>
 
 namespace volley::backends::vulkan {
+
+class RecordedRun;
 
 struct QueueOptions {
     std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
@@ -57,6 +62,12 @@ public:
                                            const backend::Rect& rect) const noexcept override;
     backend::Point call(std::function<void()> callback) override;
     backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
+    backend::Point mark() override;
+    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
+    /// One submission, unless kernels report or there are very many instances.
+    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
+                          std::span<const std::byte> values) override;
+    [[nodiscard]] bool overlaps() const noexcept override { return true; }
     [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
     [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
 
@@ -82,32 +93,47 @@ private:
     // All with mutex_ held; those that take the lock may let go of it meanwhile.
     [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
     void make_room(Lock& lock);
-    [[nodiscard]] Command& begin();
+    /// An open command that follows that point of this queue's.
+    [[nodiscard]] Command& begin(backend::Point after = backend::Launch::everything);
+    /// Whether only a barrier makes what comes now follow that point.
+    [[nodiscard]] bool needs_barrier(backend::Point after) const noexcept;
     /// Ends the command, submits it or puts it behind the host's, and gives its point out.
     backend::Point submit(Command& command, backend::Epilogue* epilogue = nullptr);
-    void give_to_device(VkCommandBuffer buffer, backend::Point point, VkSemaphore wait = VK_NULL_HANDLE,
-                        backend::Point wait_point = 0);
+    /// The same for recorded buffers; `ordered`: they begin with a barrier.
+    backend::Point hand_over(std::span<const VkCommandBuffer> buffers, bool ordered);
+    void give_to_device(std::span<const VkCommandBuffer> buffers, backend::Point point,
+                        VkSemaphore wait = VK_NULL_HANDLE, backend::Point wait_point = 0);
+    /// A launch whose dynamic arguments are in `values`.
+    backend::Point launch(const backend::Launch& launch, const std::byte* values);
+    /// Instances of a batch's part.
+    backend::Point give(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                        std::size_t stride);
+    /// The same with the times of all commands told. `times` is of the batch's first command.
+    backend::Point give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                              std::size_t stride, const backend::TimesTag& times);
+    /// The device waits for another queue, and tells how long.
+    backend::Point wait_timed(const VulkanTimeline& other, backend::Point point);
+    /// Before something is timed.
+    void calibrate();
+    [[nodiscard]] backend::Epilogue telling(std::shared_ptr<TimedCommands> times);
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     backend::Point write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offset,
                                 std::span<const std::byte> data);
-    /// Begins a command, has f(VkCommandBuffer) record, and submits it.
+    /// Chunk by chunk through staging memory.
+    backend::Point read_staged(Lock& lock, const VulkanMemory& from, const backend::RectPlace& at,
+                               std::byte* data, const backend::RectPlace& data_at, const backend::Rect& rect);
+    /// Begins a command, has f(Recorder&) record, and submits it.
     template <class F>
     backend::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,
                                    backend::Epilogue* epilogue = nullptr);
     [[nodiscard]] bool is_software() const noexcept { return device_->physical().info.software; }
     /// Whether rows that the host can address are its own to move, if the queue is idle.
     [[nodiscard]] bool suits_host(const backend::RectMove& move) const noexcept;
-    /// The device's part of moving rows: regions of a copy, or a kernel.
-    void record_rect(VkCommandBuffer buffer, VulkanMemory& to, const VulkanMemory& from,
-                     const backend::RectMove& move);
-    /// A launch that reports nothing and whose arguments are push constants.
-    void record_launch(VkCommandBuffer buffer, const backend::Launch& launch);
+    /// The device's part of a fill; the rows are joined.
+    backend::Point fill_joined(Lock& lock, VulkanMemory& to, const backend::RectMove& move,
+                               std::span<const std::byte> pattern);
     /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
     [[nodiscard]] std::uint64_t find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes);
-    void dispatch(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
-                  std::span<const std::byte> push);
-    void record(VkCommandBuffer buffer, const Kernel& kernel, ir::Dim3 groups,
-                std::span<const std::byte> push);
 
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<Heap> host_;
@@ -117,6 +143,7 @@ private:
     backend::ReportPool reports_;
     VulkanTimeline timeline_;
     CommandPool commands_;
+    backend::Point ordered_ = 0;              // what comes now follows all up to there without a barrier
     std::unique_ptr<StagingRing> staging_;    // made when first needed,
     std::unique_ptr<StagingRing> arguments_;  //   both
 
@@ -129,7 +156,8 @@ backend::Point VulkanQueue::submit_recorded(F&& f, std::unique_ptr<VulkanMemory>
                                             backend::Epilogue* epilogue) {
     Command& command = begin();
     try {
-        f(command.buffer);
+        Recorder recorder(*device_, *rects_, command.buffer);
+        f(recorder);
     } catch (...) {
         commands_.abandon(command);
         throw;

@@ -24,19 +24,25 @@ Point VulkanTimeline::ask() const noexcept {
     std::uint64_t value = 0;
     const VkResult result = device_->vk.vkGetSemaphoreCounterValue(device_->handle(), semaphore_, &value);
     if (result == VK_ERROR_DEVICE_LOST) device_->mark_lost();
-    return result == VK_SUCCESS ? value : 0;
+    if (result != VK_SUCCESS || value <= reached()) return 0;
+    // To ask is no synchronization, to wait is: with it, what the host submits next, to any queue, comes
+    // after what was done up to there and sees what that wrote. It need not be waited for on the device.
+    return wait_on_device(value, 0) ? value : 0;
 }
 
-void VulkanTimeline::sleep_on_device(Point point, Clock::time_point deadline) {
-    const auto time = std::max<std::int64_t>((deadline - Clock::now()).count(), 0);
+bool VulkanTimeline::wait_on_device(Point point, std::uint64_t nanoseconds) const noexcept {
     auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
     info.semaphoreCount = 1;
     info.pSemaphores = &semaphore_;
     info.pValues = &point;
-    const VkResult result =
-        device_->vk.vkWaitSemaphores(device_->handle(), &info, static_cast<std::uint64_t>(time));
+    const VkResult result = device_->vk.vkWaitSemaphores(device_->handle(), &info, nanoseconds);
     if (result == VK_ERROR_DEVICE_LOST) device_->mark_lost();
-    if (result == VK_SUCCESS) reach(point);
+    return result == VK_SUCCESS;
+}
+
+void VulkanTimeline::sleep_on_device(Point point, Clock::time_point deadline) {
+    const auto time = std::max<std::int64_t>((deadline - Clock::now()).count(), 0);
+    if (wait_on_device(point, static_cast<std::uint64_t>(time))) reach(point);
 }
 
 }  // namespace volley::backends::vulkan

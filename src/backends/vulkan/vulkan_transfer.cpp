@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 namespace volley::backends::vulkan {
@@ -42,10 +41,9 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offs
         std::memcpy(staging.mapped, data.data(), bytes);
         const bool in_ring = staging.own == nullptr;
         const VulkanMemory& from = *staging.memory;
-        const VkBufferCopy region{from.offset() + staging.offset, to.offset() + offset, bytes};
         point = submit_recorded(
-            [&](VkCommandBuffer buffer) {
-                device_->vk.vkCmdCopyBuffer(buffer, from.buffer(), to.buffer(), 1, &region);
+            [&](Recorder& record) {
+                record.copy(to, from, {{bytes}, {offset}, {staging.offset}});
             },
             std::move(staging.own));
         if (in_ring) staging_->places.commit(point);
@@ -61,6 +59,7 @@ Point VulkanQueue::write(backend::Memory& to, std::uint64_t offset, std::span<co
     if (data.empty()) return last();
     VulkanMemory& memory = of(to);
     if (memory.mapped() != nullptr && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         backend::copy_bytes(memory.mapped() + offset, data.data(), data.size());
         return last();
     }
@@ -73,32 +72,11 @@ Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::
     if (data.empty()) return last();
     const VulkanMemory& memory = of(from);
     if (memory.host() != nullptr && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         backend::copy_bytes(data.data(), memory.host() + offset, data.size());
         return last();
     }
-    Point point = last();
-    while (!data.empty()) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(data.size(), options_.chunk_bytes);
-        make_room(lock);
-        Staging staging = stage(lock, bytes);
-        const bool in_ring = staging.own == nullptr;
-        const VulkanMemory& home = *staging.memory;
-        const VkBufferCopy region{memory.offset() + offset, home.offset() + staging.offset, bytes};
-        backend::Epilogue epilogue;
-        epilogue.from = staging.mapped;
-        epilogue.to = data.data();
-        epilogue.rect.row = bytes;
-        epilogue.staging = std::move(staging.own);
-        point = submit_recorded(
-            [&](VkCommandBuffer buffer) {
-                device_->vk.vkCmdCopyBuffer(buffer, memory.buffer(), home.buffer(), 1, &region);
-            },
-            nullptr, &epilogue);
-        if (in_ring) staging_->places.commit(point);
-        offset += bytes;
-        data = data.subspan(bytes);
-    }
-    return point;
+    return read_staged(lock, memory, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
 }
 
 Point VulkanQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
@@ -107,14 +85,14 @@ Point VulkanQueue::copy(backend::Memory& to, std::uint64_t to_offset, const back
     device_->check_lost();
     if (bytes == 0) return last();
     if (bytes <= small_bytes && from.host() != nullptr && of(to).mapped() != nullptr && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         std::memcpy(of(to).mapped() + to_offset, from.host() + from_offset, bytes);
         return last();
     }
     make_room(lock);
-    Command& command = begin();
-    const VkBufferCopy region{of(from).offset() + from_offset, of(to).offset() + to_offset, bytes};
-    device_->vk.vkCmdCopyBuffer(command.buffer, of(from).buffer(), of(to).buffer(), 1, &region);
-    return submit(command);
+    return submit_recorded([&](Recorder& record) {
+        record.copy(of(to), of(from), {{bytes}, {to_offset}, {from_offset}});
+    });
 }
 
 Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
@@ -125,38 +103,30 @@ Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t
     if (bytes == 0) return last();
     VulkanMemory& memory = of(to);
     if (bytes <= small_bytes && memory.host() != nullptr && idle()) {
+        const backend::TimedHere timed(&timeline_.times());
         backend::repeat(memory.host() + offset, bytes, pattern);
         return last();
     }
-    VolkDeviceTable& vk = device_->vk;
-    const std::uint64_t begin_at = memory.offset() + offset;
-    const std::optional<std::uint32_t> word = backend::as_word(pattern);
-    if (word && begin_at % 4 == 0 && bytes % 4 == 0) {
+    return fill_joined(lock, memory, {{bytes}, {offset}, {offset}}, pattern);
+}
+
+Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const backend::RectMove& move,
+                               std::span<const std::byte> pattern) {
+    if (const auto word = fill_word(to, move, pattern, is_software())) {
         make_room(lock);
-        Command& command = begin();
-        vk.vkCmdFillBuffer(command.buffer, memory.buffer(), begin_at, bytes, *word);
-        return submit(command);
+        return submit_recorded([&](Recorder& record) { record.fill(to, move, *word); });
     }
-    // Some whole patterns from the host, then the device copies what is there behind itself.
-    const std::vector<std::byte> first = backend::seed_of(pattern, bytes);
-    const std::uint64_t seed = first.size();
-    const Point written = write_staged(lock, memory, offset, first);
-    if (seed == bytes) return written;
+    // Some whole patterns from the host, which the device copies as often as it takes.
+    const std::vector<std::byte> seed = backend::seed_of(pattern, move.rect.row);
     make_room(lock);
-    Command& command = begin();
-    for (std::uint64_t done = seed; done < bytes;) {
-        if (done != seed) {
-            auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-            barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-            barrier.dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-            vk.vkCmdPipelineBarrier(command.buffer, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                    VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
-        }
-        const VkBufferCopy region{begin_at, begin_at + done, std::min(done, bytes - done)};
-        vk.vkCmdCopyBuffer(command.buffer, memory.buffer(), memory.buffer(), 1, &region);
-        done += region.size;
-    }
-    return submit(command);
+    Staging staging = stage(lock, seed.size());
+    std::copy(seed.begin(), seed.end(), staging.mapped);
+    const bool in_ring = staging.own == nullptr;
+    const FillSeed from{staging.memory, staging.offset, seed.size()};
+    const Point point =
+        submit_recorded([&](Recorder& record) { record.fill(to, move, from); }, std::move(staging.own));
+    if (in_ring) staging_->places.commit(point);
+    return point;
 }
 
 }  // namespace volley::backends::vulkan

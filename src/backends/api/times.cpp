@@ -1,0 +1,36 @@
+// Telling times.
+#include "backends/api/times.hpp"
+
+#include <algorithm>
+
+namespace volley::backend {
+
+constinit std::atomic<std::uint32_t> TimesScope::live_scopes{0};
+constinit thread_local const TimesTag* TimesScope::thread_tag = nullptr;
+
+bool TimesScope::is_wanted_here() noexcept { return thread_tag != nullptr && *thread_tag; }
+
+void TimeOrder::tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps) noexcept {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!overlaps) floor_ = end_;
+        // It is over by now, whatever a translated clock says.
+        const std::int64_t now = steady_now();
+        begin = std::min(std::max(begin, floor_), now);
+        // The queue passes its points in order, so what follows ends last.
+        end = std::max({begin, std::min(end, now), end_});
+        end_ = end;
+    }
+    tag.ran(begin, end);
+}
+
+void TimedHere::tell() const noexcept {
+    const std::int64_t end = steady_now();
+    if (order_ != nullptr) {
+        order_->tell(tag_, begin_, end);
+    } else {
+        tag_.ran(begin_, end);
+    }
+}
+
+}  // namespace volley::backend

@@ -1,0 +1,273 @@
+// The hot path is a chain of small launches: a loop over kernels whose arguments are packed, with nothing in
+// between but what run_kernel() looks at. Nothing here allocates once the batch is made.
+#include "backends/cpu/cpu_batch.hpp"
+
+#include "backends/cpu/cpu_launch.hpp"
+#include "backends/cpu/cpu_program.hpp"
+#include "backends/cpu/cpu_tasks.hpp"
+#include "backends/cpu/cpu_transfer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace volley::backends::cpu {
+namespace {
+
+using backend::BatchCommand;
+using backend::BatchKind;
+
+constexpr double call_ns = 20;  // a command that does nothing
+/// Work that no other thread could share is handed over if it takes longer than a thread may need to wake up.
+constexpr double in_line_ns = 50'000;
+
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/// Bytes that a batch keeps for a command.
+std::size_t kept_bytes(const BatchCommand& command) {
+    if (command.kind != BatchKind::Launch) return aligned(command.pattern.size());
+    return aligned(static_cast<const CpuProgram&>(*command.program).args().size);
+}
+
+/// A command on its way into a batch. Empty transfers have no pieces.
+struct Prepared {
+    KernelRun kernel;
+    Transfer transfer;
+    std::uint32_t pieces = 0;
+    double ns = call_ns;
+};
+
+Prepared prepare_command(const BatchCommand& command, unsigned threads) {
+    Prepared prepared;
+    if (command.kind == BatchKind::Launch) {
+        prepared.kernel = prepare_launch(command.launch(), threads);
+        prepared.pieces = prepared.kernel.pieces.count;
+        prepared.ns += estimated_ns(*prepared.kernel.program, command.global);
+        return prepared;
+    }
+    const backend::RectMove& move = command.move;
+    if (move.rect.bytes() == 0) return prepared;
+    prepared.transfer = command.kind == BatchKind::Copy
+                            ? copying(command.to->host(), move.to, command.from->host(), move.from, move.rect)
+                            : filling(command.to->host(), move.to, move.rect, command.pattern);
+    prepared.pieces = arrange(prepared.transfer, threads);
+    prepared.ns += estimated_ns(prepared.transfer);
+    return prepared;
+}
+
+}  // namespace
+
+// ---- making ----
+
+CpuBatch::CpuBatch(backend::BatchPlan plan, unsigned threads)
+    : value_bytes_(plan.value_bytes), commands_(static_cast<std::uint32_t>(plan.commands.size())) {
+    std::vector<Prepared> prepared;
+    std::vector<Weight> weights;
+    std::size_t bytes = 0;
+    prepared.reserve(plan.commands.size());
+    for (const BatchCommand& command : plan.commands) {
+        const Prepared& made = prepared.emplace_back(prepare_command(command, threads));
+        weights.push_back({made.ns, std::max(made.pieces, 1u)});
+        bytes += kept_bytes(command);
+        ns_ += made.ns;
+    }
+    const std::vector<TaskPlan> tasks = plan_tasks(plan.commands, weights, threads);
+    tasks_ = std::vector<Task>(tasks.size());
+    bytes_ = std::make_unique<std::byte[]>(bytes);
+    std::byte* place = bytes_.get();
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+        tasks_[t].begin = static_cast<std::uint32_t>(steps_.size());
+        for (const std::uint32_t c : tasks[t].commands) {
+            const BatchCommand& command = plan.commands[c];
+            const Prepared& made = prepared[c];
+            if (command.kind == BatchKind::Launch) {
+                steps_.push_back(add_launch(command, made.kernel, place));
+                steps_.back().command = c;
+            } else if (made.pieces != 0) {
+                steps_.push_back(add_transfer(command, made.transfer, place));
+                steps_.back().command = c;
+            }
+            place += kept_bytes(command);
+        }
+        tasks_[t].end = static_cast<std::uint32_t>(steps_.size());
+    }
+    connect(tasks);
+}
+
+CpuBatch::Step CpuBatch::add_launch(const BatchCommand& command, KernelRun run, std::byte* args) {
+    const CpuProgram& program = *run.program;
+    pack_arguments(program, command.args, args);
+    for (std::size_t i = 0; i < command.args.size(); ++i) {
+        const std::uint32_t from = command.args[i].dynamic;
+        if (from == backend::Argument::fixed) continue;
+        const auto bytes = static_cast<std::uint32_t>(program.function().params[i].type.size());
+        patches_.push_back({args + program.args().offsets[i], from, bytes});
+    }
+    run.work.args = args;
+    kernels_.push_back(run);
+    return {CommandKind::Launch, static_cast<std::uint32_t>(kernels_.size() - 1)};
+}
+
+CpuBatch::Step CpuBatch::add_transfer(const BatchCommand& command, Transfer transfer, std::byte* pattern) {
+    const bool fills = command.kind == BatchKind::Fill;
+    if (fills) {
+        std::memcpy(pattern, command.pattern.data(), command.pattern.size());
+        transfer.from = pattern;
+    }
+    transfers_.push_back(transfer);
+    return {fills ? CommandKind::Fill : CommandKind::Copy, static_cast<std::uint32_t>(transfers_.size() - 1)};
+}
+
+void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
+    std::vector<std::vector<std::uint32_t>> followers(plans.size());
+    for (std::uint32_t t = 0; t < plans.size(); ++t) {
+        const TaskPlan& plan = plans[t];
+        Task& task = tasks_[t];
+        task.pieces = plan.weight.pieces;
+        task.left = task.pieces;
+        task.after = static_cast<std::uint32_t>(plan.after.size());
+        task.waiting = task.after;
+        for (const std::uint32_t before : plan.after) followers[before].push_back(t);
+        if (task.after == 0) roots_.push_back(t);
+        const bool follows_last = t == 0 || (task.after == 1 && plan.after[0] == t - 1);
+        in_line_ = in_line_ && follows_last && task.pieces == 1;
+    }
+    for (std::size_t t = 0; t < plans.size(); ++t) {
+        tasks_[t].followers_begin = static_cast<std::uint32_t>(followers_.size());
+        followers_.insert(followers_.end(), followers[t].begin(), followers[t].end());
+        tasks_[t].followers_end = static_cast<std::uint32_t>(followers_.size());
+        if (followers[t].empty()) ++ends_;
+    }
+    ready_.resize(2 * plans.size());  // of each what nobody has taken, and a piece that was put back
+}
+
+// ---- on one thread ----
+
+bool CpuBatch::runs_at_once(std::uint32_t instances) const noexcept {
+    return ns_ * instances <= (in_line_ ? in_line_ns : small_ns);
+}
+
+void CpuBatch::run_all(std::span<const std::byte> values, std::uint32_t instances,
+                       const backend::TimesTag& times) {
+    std::exception_ptr error;
+    for (std::uint32_t i = 0; i < instances; ++i) {
+        instance_ = i;
+        patch(values.data() + i * value_bytes_);
+        for (std::uint32_t t = 0; t < tasks_.size(); ++t) {
+            for (std::uint32_t piece = 0; piece < tasks_[t].pieces; ++piece) {
+                std::exception_ptr failed = run({t, piece}, times);
+                if (failed && !error) error = std::move(failed);
+            }
+        }
+    }
+    if (error) std::rethrow_exception(error);
+}
+
+void CpuBatch::patch(const std::byte* values) noexcept {
+    for (const Patch& patch : patches_) std::memcpy(patch.to, values + patch.from, patch.bytes);
+}
+
+std::exception_ptr CpuBatch::run(Piece piece, const backend::TimesTag& times) const noexcept {
+    const Task& task = tasks_[piece.task];
+    std::exception_ptr error;
+    for (std::uint32_t i = task.begin; i < task.end; ++i) {
+        const std::int64_t begin = times ? backend::steady_now() : 0;
+        try {
+            run_step(steps_[i], piece.index);
+        } catch (...) {
+            if (!error) error = std::current_exception();  // the first stands for all; the others go on
+        }
+        if (times) times.times->ran(instance_ * commands_ + steps_[i].command, begin, backend::steady_now());
+    }
+    return error;
+}
+
+void CpuBatch::run_step(const Step& step, std::uint32_t piece) const {
+    switch (step.kind) {
+        case CommandKind::Copy: run_copy(transfers_[step.index], piece); break;
+        case CommandKind::Fill: run_fill(transfers_[step.index], piece); break;
+        default: run_kernel(kernels_[step.index], piece);
+    }
+}
+
+// ---- by several threads ----
+
+CpuBatch::Next CpuBatch::take(const std::byte* values, std::uint32_t instances) noexcept {
+    if (!begun_) {  // then there was just this claim to have
+        begun_ = true;
+        values_ = values;
+        instances_ = instances;
+        instance_ = 0;
+        return begin_instance();
+    }
+    const std::scoped_lock lock(mutex_);
+    Ready& ready = ready_[first_ready_];
+    const Next next{Next::Kind::Run, {ready.task, ready.begin}};
+    if (++ready.begin == ready.end) {
+        first_ready_ = first_ready_ + 1 == ready_.size() ? 0 : first_ready_ + 1;
+        --ready_count_;
+    }
+    return next;
+}
+
+CpuBatch::Next CpuBatch::begin_instance() noexcept {
+    patch(values_);
+    values_ += value_bytes_;
+    ends_left_.store(ends_, std::memory_order_relaxed);
+    Next next;
+    for (const std::uint32_t root : roots_) make_ready(root, next);
+    return next;
+}
+
+CpuBatch::Next CpuBatch::give_back(Piece piece) noexcept {
+    Task& task = tasks_[piece.task];
+    if (task.pieces > 1) {
+        if (task.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return {};
+        task.left.store(task.pieces, std::memory_order_relaxed);
+    }
+    if (task.followers_begin == task.followers_end) {
+        if (ends_ != 1 && ends_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return {};
+        if (--instances_ != 0) {
+            ++instance_;
+            return begin_instance();
+        }
+        begun_ = false;
+        return {Next::Kind::End, {}};
+    }
+    Next next;
+    // Only what a follower still waits for keeps the batch: after the last of them nothing of it is touched.
+    const std::uint32_t* const end = followers_.data() + task.followers_end;
+    for (const std::uint32_t* follower = followers_.data() + task.followers_begin; follower != end;
+         ++follower) {
+        Task& after = tasks_[*follower];
+        if (after.after > 1) {
+            if (after.waiting.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+            after.waiting.store(after.after, std::memory_order_relaxed);
+        }
+        make_ready(*follower, next);
+    }
+    return next;
+}
+
+void CpuBatch::make_ready(std::uint32_t task, Next& next) noexcept {
+    std::uint32_t first = 0;
+    const std::uint32_t pieces = tasks_[task].pieces;
+    if (next.kind == Next::Kind::Nothing) {
+        next.kind = Next::Kind::Run;
+        next.piece = {task, 0};
+        first = 1;
+    }
+    if (first == pieces) return;
+    push({task, first, pieces});
+    next.claimable += pieces - first;
+}
+
+void CpuBatch::put_back(Piece piece) noexcept { push({piece.task, piece.index, piece.index + 1}); }
+
+void CpuBatch::push(Ready ready) noexcept {
+    const std::scoped_lock lock(mutex_);
+    const std::size_t place = first_ready_ + ready_count_++;
+    ready_[place < ready_.size() ? place : place - ready_.size()] = ready;
+}
+
+}  // namespace volley::backends::cpu

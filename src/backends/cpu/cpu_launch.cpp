@@ -1,0 +1,110 @@
+// Which variant of a kernel a launch takes, and how much of it is worth a thread.
+#include "backends/cpu/cpu_launch.hpp"
+
+#include "backends/api/stream_copy.hpp"
+#include "backends/cpu/cpu_program.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace volley::backends::cpu {
+namespace {
+
+bool is_whole(ir::Dim3 global, ir::Dim3 local) {
+    return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
+}
+
+/// Results larger than the last cache are written past it: what is not read again soon only evicts what is.
+bool pays_to_stream(const CpuProgram& program, std::span<const backend::Argument> args) {
+    const auto& params = program.function().params;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+        if (!program.written_only()[i]) continue;
+        const auto start = reinterpret_cast<std::uintptr_t>(args[i].memory->host() + args[i].offset);
+        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= backend::last_cache_bytes())
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+double estimated_ns(const CpuProgram& program, ir::Dim3 global) {
+    return program.cost() * static_cast<double>(global[0]) *
+           static_cast<double>(std::uint64_t{global[1]} * global[2]);
+}
+
+Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads) {
+    Pieces pieces;
+    pieces.grouped = !program.flat();
+    const std::uint64_t rows = std::uint64_t{global[1]} * global[2];
+    const double total = estimated_ns(program, global);
+    if (threads == 1 || total < small_ns) return pieces;
+    const auto wanted = static_cast<std::uint64_t>(std::clamp(total / piece_ns, 2.0, 16.0 * threads));
+    const auto ceil_div = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
+    if (pieces.grouped) {
+        std::uint64_t groups = 1;
+        for (std::size_t d = 0; d < 3; ++d) groups *= ceil_div(global[d], local[d]);
+        pieces.rows = ceil_div(groups, wanted);
+        pieces.count = static_cast<std::uint32_t>(ceil_div(groups, pieces.rows));
+    } else if (rows >= wanted) {
+        pieces.rows = ceil_div(rows, wanted);
+        pieces.count = static_cast<std::uint32_t>(ceil_div(rows, pieces.rows));
+    } else {
+        // Whole cache lines of every element type, so that no two threads write to one.
+        const std::uint64_t unit = std::max<std::uint64_t>(64, program.width());
+        pieces.segment = ceil_div(ceil_div(global[0], ceil_div(wanted, rows)), unit) * unit;
+        pieces.segments = ceil_div(global[0], pieces.segment);
+        pieces.count = static_cast<std::uint32_t>(rows * pieces.segments);
+    }
+    return pieces;
+}
+
+KernelRun prepare_launch(const backend::Launch& launch, unsigned threads) {
+    const auto& program = static_cast<const CpuProgram&>(*launch.program);
+    const ir::Dim3 global = launch.global;
+    const ir::Dim3 local = launch.local;
+    codegen::llvm::Variant variant;
+    variant.local = local;
+    variant.full = program.flat() ? global[0] % program.width() == 0 : is_whole(global, local);
+    variant.huge = std::any_of(global.begin(), global.end(),
+                               [](std::uint32_t n) { return n >= codegen::llvm::huge_extent; });
+    variant.streaming = variant.full && program.streams() && pays_to_stream(program, launch.args);
+    const codegen::llvm::CompiledKernel& kernel = program.variant(variant);
+
+    KernelRun run;
+    run.program = &program;
+    run.entry = kernel.entry();
+    run.shared_bytes = kernel.shared_bytes();
+    run.spill_bytes = kernel.spill_bytes();
+    run.pieces = cut(program, global, local, threads);
+    std::uint64_t groups = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        run.work.global_size[d] = global[d];
+        run.work.group_count[d] =
+            static_cast<std::uint32_t>((std::uint64_t{global[d]} + local[d] - 1) / local[d]);
+        groups *= run.work.group_count[d];
+    }
+    if (program.flat()) {
+        run.work.end = global[0];
+        run.work.row_end = std::uint64_t{global[1]} * global[2];
+    } else {
+        run.work.end = groups;
+    }
+    return run;
+}
+
+void pack_arguments(const CpuProgram& program, std::span<const backend::Argument> args, std::byte* to) {
+    const auto& params = program.function().params;
+    const auto& offsets = program.args().offsets;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+        if (params[i].kind == ir::ParamKind::Buffer) {
+            const codegen::llvm::BufferArg buffer{args[i].memory->host() + args[i].offset, args[i].elements};
+            std::memcpy(to + offsets[i], &buffer, sizeof buffer);
+        } else if (args[i].dynamic == backend::Argument::fixed) {
+            std::memcpy(to + offsets[i], args[i].value, params[i].type.size());
+        }
+    }
+}
+
+}  // namespace volley::backends::cpu

@@ -1,0 +1,40 @@
+// How far a thread goes with a queue's work before it does something else.
+#pragma once
+
+#include "backends/cpu/cpu_command.hpp"
+#include "backends/cpu/cpu_pool.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace volley::backends::cpu {
+
+struct Turn {
+    using Deadline = Clock::time_point;
+    static constexpr Deadline forever = Deadline::max();
+
+    bool worker = false;                           // begins at the back
+    backend::Point until = Command::everything;    // takes nothing behind it
+    int budget = std::numeric_limits<int>::max();  // commands, or pieces of a batch
+    Deadline deadline = forever;
+
+    /// Whether the time is over: to be asked between pieces. A look at the clock costs as much as a small
+    /// kernel, so where pieces are short it looks at every so manyth only.
+    [[nodiscard]] bool is_late() noexcept {
+        if (deadline == forever || --until_look > 0) return false;
+        constexpr auto often = std::chrono::microseconds(10);
+        constexpr int rarely = 64;
+        const auto now = Clock::now();
+        stride = now - looked < often ? std::min(2 * stride, rarely) : 1;
+        until_look = stride;
+        looked = now;
+        return now >= deadline;
+    }
+
+    // Of is_late().
+    int stride = 1;
+    int until_look = 1;
+    Clock::time_point looked{};
+};
+
+}  // namespace volley::backends::cpu

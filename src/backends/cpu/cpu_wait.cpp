@@ -1,0 +1,155 @@
+// What a queue waits for: other CPU queues, which tell it, and other devices and the host, for which the
+// queue's own thread waits.
+//
+// A wait is in the awaited queue's list from when it is given, so that queue may end as soon as its own work
+// is done. Whoever holds the waiting queue's lock and sees that the wait has not passed knows that the
+// awaited queue is still there.
+#include "backends/cpu/cpu_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace volley::backends::cpu {
+
+using backend::Point;
+
+Point CpuQueue::wait_for(backend::Timeline& other, Point point) {
+    if (other.completed() >= point || &other == this) return last();
+    auto* const queue = dynamic_cast<CpuQueue*>(&other);
+    std::unique_lock lock(mutex_);
+    if (queue == nullptr || is_alone()) need_keeper();
+    Command* command = take_free();
+    command->kind = CommandKind::Wait;
+    command->pieces = 1;
+    command->wait = {.timeline = &other, .queue = queue, .point = point, .waiting = this};
+    if (queue != nullptr) {
+        lock.unlock();
+        const bool added = queue->add_wait(*command);
+        lock.lock();
+        if (!added || command->wait.passed) {
+            command->next = free_;
+            free_ = command;
+            return last();
+        }
+    }
+    return submit(command, lock);
+}
+
+// ---- for other CPU queues ----
+
+bool CpuQueue::add_wait(Command& command) {
+    Wait& wait = command.wait;
+    const std::scoped_lock lock(mutex_);
+    wait.point = std::min(wait.point, last());
+    if (completed() >= wait.point) return false;
+    // Mostly for newer points than others'.
+    const bool at_end = last_wait_ != nullptr && last_wait_->wait.point <= wait.point;
+    Command** place = at_end ? &last_wait_->wait.next : &waits_;
+    while (*place != nullptr && (*place)->wait.point <= wait.point) place = &(*place)->wait.next;
+    wait.next = std::exchange(*place, &command);
+    if (wait.next == nullptr) last_wait_ = &command;
+    return true;
+}
+
+Command* CpuQueue::take_passed() noexcept {
+    const Point done = completed();
+    Command* const first = waits_;
+    Command** end = &waits_;
+    unsigned count = 0;
+    for (; *end != nullptr && (*end)->wait.point <= done; end = &(*end)->wait.next) ++count;
+    if (count == 0) return nullptr;
+    waits_ = std::exchange(*end, nullptr);
+    if (waits_ == nullptr) last_wait_ = nullptr;
+    guests_.fetch_add(count, std::memory_order_relaxed);
+    return first;
+}
+
+void CpuQueue::tell_passed(Command* waits) noexcept {
+    // A loop, as one wait may end another, and that the next, without end.
+    while (waits != nullptr) {
+        Command* const told = waits;
+        CpuQueue& queue = *told->wait.queue;
+        waits = told->wait.next;
+        Command* more = told->wait.waiting->end_wait(told);
+        queue.guests_.fetch_sub(1, std::memory_order_release);
+        while (more != nullptr) {
+            Command* const one = more;
+            more = std::exchange(one->wait.next, waits);
+            waits = one;
+        }
+    }
+}
+
+Command* CpuQueue::end_wait(Command* command) noexcept {
+    const std::scoped_lock lock(mutex_);
+    command->wait.passed = true;
+    if (first_ != command) return nullptr;  // it ends when its turn comes
+    if (command->times) command->times.ran(command->wait.begin, backend::steady_now());
+    retire_first();
+    open_first();
+    if (sleepers_ > 0) progress_.notify_all();
+    // With the lock: after it the queue may be gone, and its pool with it.
+    if (has_work()) is_alone() ? keeper_wake_.notify_one() : pool_->notify();
+    return waits_ != nullptr ? take_passed() : nullptr;
+}
+
+bool CpuQueue::help_awaited(Point until, Deadline deadline) {
+    CpuQueue* queue = nullptr;
+    Point point = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (first_ == nullptr || first_->kind != CommandKind::Wait || first_->point > until) return false;
+        queue = first_->wait.queue;
+        point = first_->wait.point;
+        // Between passing and being told there is nothing to help with.
+        if (queue == nullptr || queue->completed() >= point) return false;
+        queue->guests_.fetch_add(1, std::memory_order_relaxed);
+    }
+    queue->help_until(point, deadline);
+    queue->guests_.fetch_sub(1, std::memory_order_release);
+    return true;
+}
+
+// ---- by the queue's own thread ----
+
+void CpuQueue::need_keeper() {
+    if (!keeper_.joinable()) keeper_ = std::thread([this] { run_keeper(); });
+}
+
+void CpuQueue::keep(Command* command) noexcept {
+    kept_ = command;
+    keeper_wake_.notify_one();
+}
+
+void CpuQueue::run_keeper() {
+    const bool alone = is_alone();
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        keeper_wake_.wait(lock, [&] { return stop_keeper_ || kept_ != nullptr || (alone && has_work()); });
+        Command* const kept = std::exchange(kept_, nullptr);
+        if (kept == nullptr && stop_keeper_) return;
+        lock.unlock();
+        Turn turn{.worker = alone};
+        if (!alone) turn.budget = 0;  // workers go on
+        Claim mine;
+        if (kept != nullptr) {
+            execute(*kept, 0);
+            mine = finish(kept, turn);
+        } else {
+            mine = claim(true);
+        }
+        run(mine, turn);
+        lock.lock();
+    }
+}
+
+void CpuQueue::stop_keeper() noexcept {
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_keeper_ = true;
+        keeper_wake_.notify_one();
+    }
+    if (keeper_.joinable()) keeper_.join();
+}
+
+}  // namespace volley::backends::cpu
