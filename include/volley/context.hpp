@@ -36,6 +36,9 @@ struct ContextOptions {
     /// Bytes of freed memory that are kept for reuse on each device; 0: none. Unset: 1 GiB, or an eighth of
     /// the device's memory if that is less.
     std::optional<std::uint64_t> cache_bytes = {};
+    /// Every command's event carries the time of its end, for elapsed() (timing.hpp). Each command costs more
+    /// to give; mark() times single places without that.
+    bool timestamps = false;
 };
 
 /// Makes a context current in this thread until the end of the scope. Ends in the order of nesting, in its
@@ -67,6 +70,8 @@ public:
     [[nodiscard]] Queue queue(unsigned k) const;
     /// Blocks until all work given so far to all queues is done. Rethrows the first error, once.
     void wait() const;
+    /// The same for the queues of one device, by its place in devices().
+    void wait(unsigned device) const;
     [[nodiscard]] ContextId id() const noexcept;
 
     /// What its devices hold. Cheap: waits for nothing.

@@ -3,6 +3,7 @@
 
 #include <volley/any_buffer.hpp>
 #include <volley/buffer.hpp>
+#include <volley/dyn.hpp>
 #include <volley/event.hpp>
 #include <volley/grid_size.hpp>
 #include <volley/lang/signature.hpp>
@@ -58,6 +59,7 @@ private:
 struct BoundArgument {
     const AnyBuffer* buffer = nullptr;
     const void* value = nullptr;
+    const DynamicName* dynamic = nullptr;  // inside of recordings: a name that stands for a value
 };
 
 /// How a launch was asked for.
@@ -125,6 +127,8 @@ struct CheckArgument {
             return true;  // said above
         } else if constexpr (buffer) {
             return accepts_buffer<Element, Given>();
+        } else if constexpr (is_dynamic<Given>) {
+            return accepts_dynamic<Element, Given>();
         } else {
             return accepts_value<Element, Given>();
         }
@@ -153,7 +157,7 @@ public:
                 fail_argument_range(kernel, number, name_of(lang::scalar_type<T>()));
         }
     }
-    [[nodiscard]] BoundArgument bound() const noexcept { return {nullptr, &value_}; }
+    [[nodiscard]] BoundArgument bound() const noexcept { return {nullptr, &value_, nullptr}; }
 
 private:
     template <class A>
@@ -179,24 +183,36 @@ public:
                 fail_argument_type(kernel, number, dtype_of<T>(), given.dtype());
         }
     }
-    [[nodiscard]] BoundArgument bound() const noexcept { return {buffer_, nullptr}; }
+    [[nodiscard]] BoundArgument bound() const noexcept { return {buffer_, nullptr, nullptr}; }
 
 private:
     const AnyBuffer* buffer_;
 };
 
+class DynamicArgument {
+public:
+    DynamicArgument(const runtime::KernelCore& /*kernel*/, std::size_t /*number*/, const DynamicName& given)
+        : name_(&given) {}
+    [[nodiscard]] BoundArgument bound() const noexcept { return {nullptr, nullptr, name_}; }
+
+private:
+    const DynamicName* name_;
+};
+
 class KernelAccess;
 
-template <class Parameter>
-using HeldArgument = std::conditional_t<lang::ParamTraits<Parameter>::kind == lang::ParameterKind::Buffer,
-                                        BufferArgument<Parameter>, ValueArgument<Parameter>>;
+template <class Parameter, class Given>
+using HeldArgument =
+    std::conditional_t<lang::ParamTraits<Parameter>::kind == lang::ParameterKind::Buffer,
+                       BufferArgument<Parameter>,
+                       std::conditional_t<is_dynamic<Given>, DynamicArgument, ValueArgument<Parameter>>>;
 
 }  // namespace detail
 
-/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). A cheap value: copies share what was traced and
-/// compiled. It is traced at its first launch, and compiled for each device when it first runs there
-/// (milliseconds); a later launch costs a few hundred nanoseconds and returns before the work is done.
-/// Thread-safe.
+/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). Inside of record(), a value may also be a name,
+/// dyn<T>(). A cheap value: copies share what was traced and compiled. It is traced at its first launch, and
+/// compiled for each device when it first runs there (milliseconds); a later launch costs a few hundred
+/// nanoseconds and returns before the work is done. Thread-safe.
 ///
 ///     scale(buf, 2.0f);                             // one invocation per element of the first buffer
 ///     scale.over({640, 480}).on(queue(1))(buf, 2.0f);
@@ -246,7 +262,7 @@ private:
     template <std::size_t... I, class... A>
     Event check_and_run(std::index_sequence<I...>, const A&... arguments) const {
         if constexpr ((detail::CheckArgument<I + 1, P, A>::ok && ...)) {
-            return run(detail::HeldArgument<P>(*core_, I + 1, arguments)...);
+            return run(detail::HeldArgument<P, A>(*core_, I + 1, arguments)...);
         } else {
             return {};
         }

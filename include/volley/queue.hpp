@@ -3,6 +3,7 @@
 
 #include <volley/api.hpp>
 #include <volley/device.hpp>
+#include <volley/event.hpp>
 
 #include <memory>
 
@@ -20,6 +21,10 @@ public:
     [[nodiscard]] unsigned index() const noexcept { return index_; }
     /// Blocks until all work given to it so far is done. Rethrows the first error of that work, once.
     void wait() const;
+    /// Work given to this queue from now on starts after the event: of another queue, another context, a
+    /// signal, a function of the host's. Does not wait. On the device where that can wait for the other, else
+    /// through the host. Throws ArgumentError for the event of a recorded command, and inside of a recording.
+    void wait_for(const Event& event) const;
     /// The device that it feeds. Throws when the context is gone.
     [[nodiscard]] const DeviceInfo& device() const;
 

@@ -3,8 +3,10 @@
 
 #include <volley/array_view.hpp>
 #include <volley/buffer.hpp>
+#include <volley/command_graph.hpp>
 #include <volley/context.hpp>
 #include <volley/device.hpp>
+#include <volley/dyn.hpp>
 #include <volley/error.hpp>
 #include <volley/event.hpp>
 #include <volley/host_array.hpp>
@@ -17,11 +19,14 @@
 #include <volley/native.hpp>
 #include <volley/placement.hpp>
 #include <volley/print_sink.hpp>
+#include <volley/profile.hpp>
 #include <volley/queue.hpp>
 #include <volley/raw_kernel.hpp>
 #include <volley/region.hpp>
 #include <volley/rfft_buffer.hpp>
 #include <volley/shape.hpp>
+#include <volley/signal.hpp>
 #include <volley/slice.hpp>
 #include <volley/statistics.hpp>
+#include <volley/timing.hpp>
 #include <volley/version.hpp>

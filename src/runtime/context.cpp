@@ -1,11 +1,13 @@
 // The public handles of contexts, and which one is current.
 #include "core/fail.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/host_function.hpp"
 
 #include <volley/context.hpp>
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 namespace volley {
 namespace runtime {
@@ -47,6 +49,52 @@ ContextOwner& current() {
 
 const std::shared_ptr<ContextCore>& current_core() { return current().shared_core(); }
 
+// ---- the end of a context ----
+
+ContextOwner::~ContextOwner() {
+    if (current_owner == this) current_owner = nullptr;  // one of its own functions let go of it
+    if (HostFunction::runs_for(*core_)) {
+        // Work that this thread is in the middle of cannot be waited for here.
+        core_->owner_.store(nullptr, std::memory_order_release);
+        const auto close = [core = core_] { core->close(); };
+        if (core_->watcher().add(Event(), close, std::make_shared<HostPoint>())) return;
+    }
+    core_->close();
+    core_->owner_.store(nullptr, std::memory_order_release);
+}
+
+Context ContextOwner::handle() {
+    if (std::shared_ptr<ContextOwner> owner = weak_from_this().lock()) return Context(std::move(owner));
+    ContextCore::fail_closed("the current context");
+}
+
+// ---- functions of the host's ----
+
+namespace {
+constinit thread_local const ContextCore* running_for = nullptr;
+}
+
+bool HostFunction::runs_for(const ContextCore& core) noexcept { return running_for == &core; }
+
+void HostFunction::operator()() const {
+    // The owner stays as long as work does, and its functions are work.
+    struct Scope {
+        explicit Scope(ContextCore& core, ContextOwner* owner)
+            : former_core(std::exchange(running_for, &core)),
+              former_owner(std::exchange(current_owner, owner)) {}
+        ~Scope() {
+            running_for = former_core;
+            current_owner = former_owner;
+        }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+        const ContextCore* former_core;
+        ContextOwner* former_owner;
+    };
+    const Scope scope(*core_, core_->owner_.load(std::memory_order_acquire));
+    function_();
+}
+
 }  // namespace runtime
 
 using runtime::ContextOwner;
@@ -71,6 +119,8 @@ unsigned Context::queue_count() const noexcept { return owner_->core().queue_cou
 Queue Context::queue(unsigned k) const { return owner_->core().make_queue(k); }
 
 void Context::wait() const { owner_->core().wait(); }
+
+void Context::wait(unsigned device) const { owner_->core().wait(device); }
 
 MemoryStats Context::memory_stats() const { return owner_->core().memory_stats(); }
 

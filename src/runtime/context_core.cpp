@@ -5,7 +5,9 @@
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
+#include "runtime/command_times.hpp"
 #include "runtime/drivers.hpp"
+#include "runtime/graph_program.hpp"
 
 #include <volley/log.hpp>
 
@@ -13,6 +15,7 @@
 #include <bit>
 #include <chrono>
 #include <exception>
+#include <thread>
 
 namespace volley::runtime {
 namespace {
@@ -54,7 +57,7 @@ std::vector<FoundDevice> pick(const ContextOptions& options) {
 ContextCore::ContextCore(const ContextOptions& options) : ContextCore(options, pick(options)) {}
 
 ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& picked)
-    : programs_(static_cast<unsigned>(picked.size())) {
+    : programs_(static_cast<unsigned>(picked.size())), timing_(options.timestamps ? stamped : 0) {
     const backend::DeviceOptions wanted{options.cpu_width, options.cpu_threads, options.memory_limit};
     for (const FoundDevice& found : picked) {
         std::unique_ptr<backend::Device> device = found.driver->open(found.info.index, wanted);
@@ -82,6 +85,9 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
             std::make_unique<Allocator>(*slot.device, timelines, allocator_options(options, slot.info));
     }
     ordered_ = std::vector<std::atomic<backend::Point>>(queues_.size() * queues_.size());
+    overlapping_ = std::make_unique<bool[]>(queues_.size());
+    queue_mutexes_ = std::make_unique<std::mutex[]>(queues_.size());
+    for (std::size_t k = 0; k < queues_.size(); ++k) overlapping_[k] = queues_[k].queue->overlaps();
 }
 
 ContextCore::~ContextCore() { close(); }
@@ -95,11 +101,23 @@ bool ContextCore::passed(QueuePoint use) const noexcept {
     return use.point == 0 || !is_open() || queues_[use.queue].queue->timeline().completed() >= use.point;
 }
 
-void ContextCore::wait() {
+void ContextCore::wait() { wait({0, queue_count()}); }
+
+void ContextCore::wait(unsigned device) {
+    if (device >= device_count()) {
+        fail(ErrorCode::IndexError, cat("there is no device ", device),
+             cat("the context has ", device_count()), "devices are numbered from 0, as in devices()");
+    }
+    wait(devices_[device].queues);
+}
+
+void ContextCore::wait(QueueRange queues) {
+    const TimedHost timed(*this);
     std::exception_ptr first;
-    for (const QueueSlot& slot : queues_) {
+    for (unsigned k = queues.begin; k < queues.end; ++k) {
+        backend::Queue& queue = *queues_[k].queue;
         try {
-            slot.queue->timeline().wait(slot.queue->last());
+            queue.timeline().wait(queue.last());
         } catch (...) {
             if (!first) first = std::current_exception();
         }
@@ -128,11 +146,19 @@ void ContextCore::order_after(unsigned queue, QueuePoint point) {
     std::atomic<backend::Point>& given = ordered_[std::size_t{queue} * queue_count() + point.queue];
     backend::Point known = given.load(std::memory_order_acquire);
     if (known >= point.point || passed(point)) return;
-    queues_[queue].queue->wait_for(queues_[point.queue].queue->timeline(), point.point);
+    // Launches of the queue itself are told when they are given: ordered().
+    if (queue != point.queue) give_wait(queue, queues_[point.queue].queue->timeline(), point.point);
     // Only now, so that whoever sees it gives its command after the wait.
     while (known < point.point &&
            !given.compare_exchange_weak(known, point.point, std::memory_order_acq_rel)) {
     }
+}
+
+void ContextCore::give_wait(unsigned queue, backend::Timeline& other, backend::Point point) {
+    // It is given on the way to another command, of which it is no part.
+    const backend::TimesScope apart({});
+    const TimedCommand timed(*this, queue, [] { return CommandLabel{.kind = CommandKind::Wait}; });
+    timed.give([&] { queues_[queue].queue->wait_for(other, point); });
 }
 
 void ContextCore::settle() {
@@ -145,6 +171,7 @@ void ContextCore::settle() {
 }
 
 void ContextCore::collect() noexcept {
+    if (has_retired_.load(std::memory_order_acquire)) collect_retired();
     for (const DeviceSlot& slot : devices_) slot.allocator->collect();
 }
 
@@ -169,29 +196,76 @@ MemoryStats ContextCore::memory_stats() const {
 
 void ContextCore::add(Storage& storage) {
     const std::scoped_lock lock(mutex_);
-    storage.after_ = storages_;
-    if (storages_ != nullptr) storages_->before_ = &storage;
-    storages_ = &storage;
+    storages_.add(storage);
 }
 
 void ContextCore::remove(Storage& storage) noexcept {
     const std::scoped_lock lock(mutex_);
-    if (storage.before_ != nullptr) storage.before_->after_ = storage.after_;
-    if (storage.after_ != nullptr) storage.after_->before_ = storage.before_;
-    if (storages_ == &storage) storages_ = storage.after_;
+    storages_.remove(storage);
+}
+
+void ContextCore::add(GraphProgram& program) {
+    const std::scoped_lock lock(mutex_);
+    graph_programs_.add(program);
+}
+
+void ContextCore::remove(GraphProgram& program) noexcept {
+    const std::scoped_lock lock(mutex_);
+    graph_programs_.remove(program);
+}
+
+void ContextCore::retire(QueuePoint last, std::shared_ptr<const void> thing) noexcept {
+    if (passed(last)) return;
+    const std::scoped_lock lock(mutex_);
+    retired_.push_back({last, std::move(thing)});
+    has_retired_.store(true, std::memory_order_release);
+}
+
+void ContextCore::collect_retired() noexcept {
+    std::vector<Retired> over;  // ends without the lock
+    const std::scoped_lock lock(mutex_);
+    for (Retired& one : retired_) {
+        if (passed(one.last)) over.push_back(std::move(one));
+    }
+    std::erase_if(retired_, [](const Retired& one) { return one.thing == nullptr; });
+    has_retired_.store(!retired_.empty(), std::memory_order_release);
+}
+
+unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
+    unsigned best = queues.begin;
+    backend::Point least = ~backend::Point{0};
+    for (unsigned k = queues.begin; k < queues.end; ++k) {
+        backend::Queue& queue = *queues_[k].queue;
+        if (queue.timeline().lost()) continue;
+        const backend::Point last = queue.last();
+        const backend::Point pending = last - std::min(last, queue.timeline().completed());
+        if (pending < least) {
+            least = pending;
+            best = k;
+        }
+    }
+    return best;
 }
 
 void ContextCore::close() noexcept {
-    if (!is_open()) return;
+    if (closing_.exchange(true, std::memory_order_acq_rel)) return;
     drain();
-    open_.store(false, std::memory_order_release);
+    watcher_.stop();  // functions that were to follow find everything as it was
+    drain();          // what they gave
+    open_.store(false, std::memory_order_seq_cst);
     DeadBlocks freed;
     {
         const std::scoped_lock lock(mutex_);
-        for (Storage* storage = storages_; storage != nullptr; storage = storage->after_)
-            storage->let_go(freed);
+        storages_.for_each([&](Storage& storage) { storage.let_go(freed); });
     }
     drain();  // what another thread gave while this one closed it
+    // Threads that were waiting for events leave now, as all work is done.
+    while (visits_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+    {
+        const std::scoped_lock lock(mutex_);
+        graph_programs_.for_each([](GraphProgram& program) { program.let_go(); });
+        retired_.clear();
+    }
     for (DeviceSlot& slot : devices_) slot.allocator->close();
     freed.clear();
     // Queues before programs before devices: each may use what comes after it.
@@ -210,13 +284,24 @@ Queue ContextCore::make_queue(unsigned k) {
 
 Event ContextCore::make_event(unsigned queue, backend::Point point) {
     Event event;
-    event.core_ = shared_from_this();
-    event.part_ = {queue, point};
+    add_part(event, queue, point);
     return event;
 }
 
-void ContextCore::append(Event& event, unsigned queue, backend::Point point) {
-    event.more_.push_back({queue, point});
+void ContextCore::append(Event& event, const Event& other) {
+    if (!other.has_parts()) return;
+    if (!event.has_parts()) {
+        event = other;
+        return;
+    }
+    for (const Event::Part& part : other.parts_.all()) event.parts_.add(part);
+    EventTimes::add(event, other);
+}
+
+Event ContextCore::recorded_event() {
+    Event event;
+    event.recorded_ = true;
+    return event;
 }
 
 }  // namespace volley::runtime

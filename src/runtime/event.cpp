@@ -1,44 +1,142 @@
 // Events and queues as the user holds them.
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "runtime/command_times.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/host_function.hpp"
+#include "runtime/host_point.hpp"
+#include "runtime/recording.hpp"
 
 #include <volley/event.hpp>
+#include <volley/log.hpp>
 #include <volley/queue.hpp>
+#include <volley/signal.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 
 namespace volley {
 
 // A closed context has no work left: everything of it is done.
 
+void Event::check_given() const {
+    if (!recorded_) return;
+    fail(ErrorCode::InvalidArgument, "an event of a recorded command was waited for", "a command graph",
+         "wait for the event that submit() gives");
+}
+
 void Event::wait() const {
-    if (!core_ || !core_->is_open()) return;
-    core_->queue(part_.queue).timeline().wait(part_.point);
-    for (const Part& part : more_) core_->queue(part.queue).timeline().wait(part.point);
+    check_given();
+    if (host_) runtime::EventWatcher::wait(*host_);
+    if (!has_parts()) return;
+    const runtime::ContextCore::Visit visit(*core_);
+    if (!visit) return;
+    const runtime::TimedHost timed(*core_);
+    // Whoever is told of an error may free what the rest works on: so that is waited for first.
+    std::exception_ptr first;
+    for (const Part& part : parts_.all()) {
+        try {
+            core_->queue(part.queue).timeline().wait(part.point);
+        } catch (...) {
+            if (!first) first = std::current_exception();
+        }
+    }
     core_->collect();
+    if (first) std::rethrow_exception(first);
 }
 
 bool Event::ready() const noexcept {
-    if (!core_) return true;
-    const auto done = [this](const Part& part) { return core_->passed({part.queue, part.point}); };
-    return done(part_) && std::all_of(more_.begin(), more_.end(), done);
+    if (recorded_ || (host_ && host_->completed() == 0)) return false;
+    if (!has_parts()) return true;
+    const runtime::ContextCore::Visit visit(*core_);
+    return !visit || std::ranges::all_of(parts_.all(), [this](const Part& part) {
+        return core_->passed({part.queue, part.point});
+    });
+}
+
+bool Event::passes_within(std::chrono::nanoseconds time) const {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto left = [&] { return std::max<std::chrono::nanoseconds>(time - (Clock::now() - start), {}); };
+    if (host_ && !host_->wait_for(1, left())) return false;
+    if (!has_parts()) return true;
+    const runtime::ContextCore::Visit visit(*core_);
+    return !visit || std::ranges::all_of(parts_.all(), [&](const Part& part) {
+        return core_->queue(part.queue).timeline().wait_for(part.point, left());
+    });
 }
 
 bool Event::wait_nanoseconds(std::int64_t timeout) const {
-    if (!core_ || !core_->is_open()) return true;
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    const auto one = [&](const Part& part) {
-        const std::int64_t left = timeout - (Clock::now() - start).count();
-        const auto time = std::chrono::nanoseconds(std::max<std::int64_t>(left, 0));
-        return core_->queue(part.queue).timeline().wait_for(part.point, time);
-    };
-    if (!one(part_) || !std::all_of(more_.begin(), more_.end(), one)) return false;
+    check_given();
+    std::optional<runtime::TimedHost> timed;
+    if (has_parts()) timed.emplace(*core_);
+    if (!passes_within(std::chrono::nanoseconds(timeout))) {
+        if (log_enabled(LogLevel::Debug)) log_message(LogLevel::Debug, given_up(timeout));
+        return false;
+    }
     wait();  // all done: reports errors
     return true;
 }
 
+std::string Event::given_up(std::int64_t timeout) const {
+    std::string text = cat("a wait gave up after ", timeout / 1000, " us; not done:");
+    if (host_ && host_->completed() == 0) text += " a function of the host's, or a signal;";
+    if (!has_parts()) return text;
+    const runtime::ContextCore::Visit visit(*core_);
+    for (const Part& part : parts_.all()) {
+        if (!visit || core_->passed({part.queue, part.point})) continue;
+        text += cat(" command ", part.point, " of queue ", part.queue, " (",
+                    core_->info(core_->device_of(part.queue)).id(), "), which has done ",
+                    core_->queue(part.queue).timeline().completed(), ";");
+    }
+    return text;
+}
+
+Event Event::then(std::function<void()> function) const {
+    check_given();
+    if (!function)
+        fail(ErrorCode::InvalidArgument, "an event has no function to call", "Event::then", "give it one");
+    Event after;
+    after.core_ = core_;  // whose thread calls what follows
+    after.host_ = std::make_shared<runtime::HostPoint>();
+    if (core_ && core_->is_open() &&
+        core_->watcher().add(*this, runtime::HostFunction(core_, function), after.host_))
+        return after;
+    // There is no context, or it is about to end, with all its work.
+    runtime::EventWatcher::Watched call{{}, std::move(function), after.host_};
+    if (!host_) {
+        static_cast<void>(passes_within(std::chrono::nanoseconds::max()));
+        call.run();
+    } else {
+        host_->follow([call = std::move(call)]() mutable { call.run(); });
+    }
+    return after;
+}
+
+void Queue::wait_for(const Event& event) const {
+    event.check_given();
+    runtime::Recorder::refuse("a queue was told to wait for an event", "Queue::wait_for",
+                              "call it before submit(), or wait in a host_call()");
+    core_->check_open("a queue");
+    if (event.host_) {
+        core_->give_wait(index_, *event.host_, 1);
+        core_->retire({index_, core_->queue(index_).last()}, event.host_);
+    }
+    if (!event.has_parts()) return;
+    if (event.core_ != core_) {
+        // Another context may end first: its event reaches this queue through the host.
+        Queue(*this).wait_for(event.then([] {}));
+        return;
+    }
+    for (const Event::Part& part : event.parts_.all()) core_->order_after(index_, {part.queue, part.point});
+}
+
 void Queue::wait() const {
     core_->check_open("a queue");
+    const runtime::ContextCore::Visit visit(*core_);
+    if (!visit) return;
+    const runtime::TimedHost timed(*core_);
     backend::Queue& queue = core_->queue(index_);
     queue.timeline().wait(queue.last());
     core_->collect();
@@ -47,6 +145,36 @@ void Queue::wait() const {
 const DeviceInfo& Queue::device() const {
     core_->check_open("a queue");
     return core_->info(core_->device_of(index_));
+}
+
+struct Signal::Flag {
+    const std::shared_ptr<runtime::HostPoint> point = std::make_shared<runtime::HostPoint>();
+    Flag() = default;
+    ~Flag() {
+        if (point->completed() != 0) return;
+        try {
+            fail(ErrorCode::InvalidArgument, "a signal ended without having been raised", "a Signal",
+                 "keep one of its handles until raise() was called");
+        } catch (...) {
+            point->pass(std::current_exception());
+        }
+    }
+    Flag(const Flag&) = delete;
+    Flag& operator=(const Flag&) = delete;
+};
+
+Signal::Signal() : flag_(std::make_shared<Flag>()) {}
+
+void Signal::raise() noexcept { flag_->point->pass(); }
+
+bool Signal::is_raised() const noexcept { return flag_->point->completed() != 0; }
+
+void Signal::wait() const { runtime::EventWatcher::wait(*flag_->point); }
+
+Event Signal::event() const {
+    Event event;
+    event.host_ = flag_->point;
+    return event;
 }
 
 }  // namespace volley

@@ -2,6 +2,7 @@
 // other is filled. Neither queue waits for the host; each waits for the other's points.
 #include "runtime/transfer.hpp"
 
+#include "runtime/command_times.hpp"
 #include "runtime/storage.hpp"
 
 #include <algorithm>
@@ -65,12 +66,6 @@ void for_each_piece(const Rows& rows, F&& f) {
     });
 }
 
-struct Slot {
-    std::shared_ptr<Storage> storage;
-    backend::Memory* memory = nullptr;
-    Point free = 0;  // on the destination's queue
-};
-
 }  // namespace
 
 std::uint64_t hop_calls(const Rows& rows) {
@@ -79,38 +74,41 @@ std::uint64_t hop_calls(const Rows& rows) {
     return 2 * pieces;
 }
 
-HopPoints hop(ContextCore& core, unsigned to_queue, backend::Memory& to, unsigned from_queue,
-              const backend::Memory& from, const Rows& rows) {
-    backend::Queue& writer = core.queue(to_queue);
-    backend::Queue& reader = core.queue(from_queue);
+HopStaging::HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows) {
     backend::Device& device = core.device(core.device_of(to_queue));
-    std::uint64_t largest = 0;
     std::size_t pieces = 0;
     for_each_piece(rows, [&](const Piece& piece) {
-        largest = std::max(largest, piece.rect.bytes());
+        largest_ = std::max(largest_, piece.rect.bytes());
         ++pieces;
     });
-    std::vector<Slot> slots(std::min(slot_count, pieces));
-    for (Slot& slot : slots) {
+    slots_.resize(std::min(slot_count, pieces));
+    for (Slot& slot : slots_) {
         slot.storage =
-            Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest), nullptr);
+            Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest_), nullptr);
         slot.memory = slot.storage->find(to_queue)->memory();
     }
-    HopPoints points;
+}
+
+void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<const backend::Memory>& from,
+         const Rows& rows, HopStaging& staging, HopPoints& points) {
+    backend::Queue& writer = core.queue(to.queue);
+    backend::Queue& reader = core.queue(from.queue);
     std::size_t next = 0;
     for_each_piece(rows, [&](const Piece& piece) {
-        Slot& slot = slots[next++ % slots.size()];
+        HopStaging::Slot& slot = staging.slots_[next++ % staging.slots_.size()];
         const RectPlace dense{0, {piece.rect.row, piece.rect.row * piece.rect.count[0]}};
-        if (slot.free != 0) reader.wait_for(writer.timeline(), slot.free);
-        Replica& use = slot.storage->replica(to_queue);
-        points.read = reader.read_rect(from, piece.from, slot.memory->host(), dense, piece.rect);
-        use.used(from_queue, points.read);
-        writer.wait_for(reader.timeline(), points.read);
-        points.written = writer.copy_rect(to, piece.to, *slot.memory, dense, piece.rect);
-        use.used(to_queue, points.written);
+        if (slot.free != 0) core.order_after(from.queue, {to.queue, slot.free});
+        Replica& use = slot.storage->replica(to.queue);
+        points.read = from.timed->give([&] {
+            return reader.read_rect(*from.memory, piece.from, slot.memory->host(), dense, piece.rect);
+        });
+        use.used(from.queue, points.read, {0, staging.largest_});
+        core.order_after(to.queue, {from.queue, points.read});
+        points.written = to.timed->give(
+            [&] { return writer.copy_rect(*to.memory, piece.to, *slot.memory, dense, piece.rect); });
+        use.used(to.queue, points.written, {0, staging.largest_});
         slot.free = points.written;
     });
-    return points;
 }
 
 }  // namespace volley::runtime

@@ -2,7 +2,9 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
+#include "runtime/transfer.hpp"
 
 #include <volley/any_buffer.hpp>
 #include <volley/mapping.hpp>
@@ -19,6 +21,8 @@ namespace {
 Replica& reachable(const AnyBuffer& buffer, unsigned k) {
     Storage& storage = buffer.storage();
     storage.check_usable();
+    runtime::Recorder::refuse("the host asked for a buffer's memory", buffer.name(),
+                              "do so before record() or after submit()");
     ContextCore& core = storage.core();
     if (!buffer.exists_on(k)) {
         fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
@@ -32,20 +36,6 @@ Replica& reachable(const AnyBuffer& buffer, unsigned k) {
              cat(buffer.name(), " on ", info.id()), "use read() and write()");
     }
     return replica;
-}
-
-void wait_for_writers(ContextCore& core, const Replica& replica) {
-    for (unsigned q = 0; q < core.queue_count(); ++q) {
-        if (const backend::Point point = replica.last_write(q); point != 0)
-            core.queue(q).timeline().wait(point);
-    }
-}
-
-void wait_for_users(ContextCore& core, const Replica& replica) {
-    for (unsigned q = 0; q < core.queue_count(); ++q) {
-        if (const backend::Point point = replica.last_use(q); point != 0)
-            core.queue(q).timeline().wait(point);
-    }
 }
 
 std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) {
@@ -62,7 +52,7 @@ std::span<const std::byte> AnyBuffer::as_host_bytes(unsigned k) const {
              cat("queue ", k, "'s replica was read before anything was written to it"), name(),
              "write to it, or run a kernel on that queue that does");
     }
-    wait_for_writers(storage().core(), replica);
+    storage().wait_for_uses(k, runtime::bytes_of(*this), false);
     return window_of(*this, replica);
 }
 
@@ -72,8 +62,9 @@ std::span<std::byte> AnyBuffer::as_host_bytes(unsigned k) {
         fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica has no memory yet"), name(),
              "write to it, or call ensure_allocated() first");
     }
-    wait_for_users(storage().core(), replica);
-    replica.wrote(k, 0);
+    storage().wait_for_uses(k, runtime::bytes_of(*this), true);
+    replica.settled(runtime::bytes_of(*this));
+    replica.wrote();
     return window_of(*this, replica);
 }
 

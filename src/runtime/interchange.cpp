@@ -86,7 +86,7 @@ NativeBuffer native_buffer(const AnyBuffer& buffer, unsigned k) {
              cat("it has replicas on ", storage.place()));
     }
     NativeBuffer native = storage.allocate(k).native();
-    storage.replica(k).wrote(k, 0);
+    storage.replica(k).wrote();
     if (auto* vulkan = std::get_if<VulkanBuffer>(&native)) {
         vulkan->offset += buffer.offset();
         vulkan->bytes = buffer.window_bytes();

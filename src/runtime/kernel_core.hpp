@@ -16,7 +16,7 @@
 
 namespace volley::runtime {
 
-class KernelCore {
+class KernelCore : public std::enable_shared_from_this<KernelCore> {
 public:
     KernelCore(std::string_view name, const KernelOptions& options, std::unique_ptr<detail::KernelBody> body);
 
@@ -74,10 +74,11 @@ struct Targets {
     bool once_a_device = false;  // on the first queue of each
     bool shared = false;         // some replica serves several queues
 };
-/// Throws WrongContext for buffers of another context, ArgumentError for one that was destroyed, LaunchError
-/// where the buffers have no queue in common, or one of them is not on the queue asked for.
+/// Throws WrongContext for buffers of another context, ArgumentError for one that was destroyed (unless they
+/// are pinned by a graph), LaunchError where the buffers have no queue in common, or one of them is not on
+/// the queue asked for.
 [[nodiscard]] Targets find_targets(const KernelCore& kernel, const ContextCore& core,
                                    const std::optional<Queue>& on, const detail::BoundArgument* arguments,
-                                   std::size_t count);
+                                   std::size_t count, bool pinned = false);
 
 }  // namespace volley::runtime

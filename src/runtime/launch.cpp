@@ -2,9 +2,13 @@
 // no lock but the queue's own.
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/command_times.hpp"
 #include "runtime/kernel_core.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
+#include "runtime/transfer.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -213,14 +217,14 @@ namespace {
 }  // namespace
 
 Targets find_targets(const KernelCore& kernel, const ContextCore& core, const std::optional<Queue>& on,
-                     const detail::BoundArgument* arguments, std::size_t count) {
+                     const detail::BoundArgument* arguments, std::size_t count, bool pinned) {
     Targets targets{{0, core.queue_count()}};
     for (std::size_t i = 0; i < count; ++i) {
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
         const Storage& storage = buffer->storage();
         if (&storage.core() != &core) fail_context(kernel, *buffer, i + 1);
-        if (storage.destroyed()) storage.check_usable();
+        if (!pinned && storage.destroyed()) storage.check_usable();
         targets.queues = intersect(targets.queues, storage.queues());
         targets.once_a_device |= storage.per_device();
         targets.shared |= storage.shared();
@@ -249,6 +253,7 @@ namespace detail {
 using runtime::CachedKernel;
 using runtime::ContextCore;
 using runtime::KernelCore;
+using runtime::Recorder;
 using runtime::Storage;
 
 namespace {
@@ -279,19 +284,26 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
                          std::span<const backend::Argument> arguments) {
     const unsigned device = core.device_of(k);
     backend::Program& program = cached.program(device, core.device(device));
-    const std::vector<bool>& writes = cached.facts().writes;
+    const runtime::KernelFacts& facts = cached.facts();
     const auto lock = shared ? core.lock_order() : std::unique_lock<std::mutex>();
+    const auto queue_lock = core.lock_queue(k);
+    backend::Point after = core.ordered(k);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (bound[i].buffer != nullptr) bound[i].buffer->storage().order(k, writes[i]);
+        if (!facts.reads[i] && !facts.writes[i]) continue;
+        const AnyBuffer& buffer = *bound[i].buffer;
+        after = std::max(after, buffer.storage().order(k, runtime::bytes_of(buffer), facts.writes[i]));
     }
-    const backend::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments});
+    const backend::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments, after});
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (bound[i].buffer == nullptr) continue;
-        runtime::Replica& replica = bound[i].buffer->storage().replica(k);
-        if (writes[i]) {
-            replica.wrote(k, point);
+        const AnyBuffer& buffer = *bound[i].buffer;
+        runtime::Replica& replica = buffer.storage().replica(k);
+        if (facts.writes[i]) {
+            replica.wrote(k, point, runtime::bytes_of(buffer));
+        } else if (facts.reads[i]) {
+            replica.used(k, point, runtime::bytes_of(buffer));
         } else {
-            replica.used(k, point);
+            replica.held(k, point);
         }
     }
     return point;
@@ -299,10 +311,54 @@ backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, co
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void fail_dynamic(const KernelCore& kernel, const DynamicName& name) {
+    fail(ErrorCode::InvalidLaunch,
+         cat("a kernel was called with dyn(\"", name.name, "\") outside of a recording"),
+         runtime::subject(kernel), "give it a value, or record the call: record([&] { ... })");
+}
+
+/// Keeps the call, checked for the queues that it would run on now.
+Event record_launch(Recorder& recorder, KernelCore& kernel, CachedKernel& cached,
+                    const runtime::Targets& targets, const runtime::Wanted& wanted,
+                    const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
+    ContextCore& core = recorder.core();
+    if (config.queue && ContextCore::core_of(*config.queue).get() != &core) {
+        fail(ErrorCode::WrongContext, "a launch on a queue of another context was recorded",
+             runtime::subject(kernel), "record in the queue's context (ctx.use())");
+    }
+    for (unsigned k = targets.queues.begin; k < targets.queues.end && !wanted.empty; ++k)
+        static_cast<void>(runtime::check_limits(kernel, cached, wanted, core.device(core.device_of(k))));
+    runtime::RecordedLaunch launch{kernel.shared_from_this(), &cached, wanted, {}};
+    const std::vector<ir::Param>& params = cached.function().params;
+    for (std::size_t i = 0; i < count; ++i) {
+        runtime::RecordedArgument& argument = launch.arguments.emplace_back();
+        if (bound[i].buffer != nullptr) {
+            argument.buffer = runtime::PinnedBuffer(*bound[i].buffer);
+            argument.reads = cached.facts().reads[i];
+            argument.writes = cached.facts().writes[i];
+        } else if (bound[i].dynamic != nullptr) {
+            argument.dynamic = recorder.recording().name(*bound[i].dynamic);
+        } else {
+            const auto* bytes = static_cast<const std::byte*>(bound[i].value);
+            argument.value.assign(bytes, bytes + params[i].type.size());
+        }
+    }
+    if (wanted.empty) return ContextCore::recorded_event();
+    std::optional<unsigned> on;
+    if (config.queue) on = config.queue->index();
+    return recorder.add({std::move(launch), on});
+}
+
+}  // namespace
+
 Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
     if (lang::tracing()) static_cast<void>(kernel.traced());  // fails, saying so
-    const std::shared_ptr<ContextCore>& current =
-        config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
+    Recorder* const recorder = Recorder::current();
+    const std::shared_ptr<ContextCore>& current = config.queue          ? ContextCore::core_of(*config.queue)
+                                                  : recorder != nullptr ? recorder->shared_core()
+                                                                        : runtime::current_core();
     ContextCore& core = *current;
     core.check_open(config.queue ? "a queue" : "the current context");
     CachedKernel& cached = kernel.in(core);
@@ -310,6 +366,11 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
         fail_internal("a launch has the wrong number of arguments", kernel.name());
     const runtime::Targets targets = runtime::find_targets(kernel, core, config.queue, bound, count);
     const runtime::Wanted wanted = runtime::check_sizes(kernel, cached.function(), config, bound);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bound[i].dynamic != nullptr && recorder == nullptr) fail_dynamic(kernel, *bound[i].dynamic);
+    }
+    if (recorder != nullptr)
+        return record_launch(*recorder, kernel, cached, targets, wanted, config, bound, count);
     if (wanted.empty) return {};
 
     backend::Argument few[inline_arguments];
@@ -329,19 +390,18 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     }
 
     Event event;
-    bool first = true;
     for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
         if (!is_target(k)) continue;
         const backend::Device& device = core.device(core.device_of(k));
         const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
         prepare(core, k, cached, bound, arguments);
-        const backend::Point point = launch_on(core, k, cached, grid, targets.shared, bound, arguments);
-        if (first) {
-            event = core.make_event(k, point);
-            first = false;
-        } else {
-            ContextCore::append(event, k, point);
-        }
+        const runtime::TimedCommand timed(core, k, [&] {
+            return runtime::CommandLabel{CommandKind::Launch, &cached, grid.global, grid.local};
+        });
+        const backend::Point point =
+            timed.give([&] { return launch_on(core, k, cached, grid, targets.shared, bound, arguments); });
+        core.add_part(event, k, point);
+        timed.add_to(event);
     }
     return event;
 }

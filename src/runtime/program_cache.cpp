@@ -8,6 +8,7 @@
 #include "ir/printer.hpp"
 #include "ir/verifier.hpp"
 #include "passes/check_bounds.hpp"
+#include "passes/effects.hpp"
 #include "passes/pipeline.hpp"
 #include "passes/uniformity.hpp"
 
@@ -30,21 +31,14 @@ passes::OptimiseOptions pass_options() {
 
 KernelFacts find_facts(const ir::Function& fn) {
     KernelFacts facts;
-    facts.writes.resize(fn.params.size());
-    if (fn.foreign) {
-        for (std::size_t i = 0; i < fn.params.size(); ++i)
-            facts.writes[i] = fn.params[i].kind == ir::ParamKind::Buffer && !fn.params[i].read_only;
-    }
+    passes::BufferUses uses = passes::buffer_uses(fn);
+    facts.reads = std::move(uses.reads);
+    facts.writes = std::move(uses.writes);
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
         const ir::Node& node = fn[id];
         if (node.op == ir::Op::Barrier) facts.has_barrier = true;
         // As the backends lay them out: each array on a cache line of its own.
         if (node.op == ir::Op::Shared) facts.shared_bytes += (node.type.size() + 63) / 64 * 64;
-        const ir::Form form = ir::form(node.op);
-        if (form == ir::Form::Store || form == ir::Form::Atomic || form == ir::Form::AtomicCas) {
-            const ir::Node& root = fn[fn.arg(id, 0)];
-            if (root.op == ir::Op::Buffer) facts.writes[static_cast<std::size_t>(root.imm)] = true;
-        }
     });
     return facts;
 }

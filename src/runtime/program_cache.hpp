@@ -19,7 +19,8 @@ namespace volley::runtime {
 struct KernelFacts {
     bool has_barrier = false;
     std::uint64_t shared_bytes = 0;
-    std::vector<bool> writes;  // by parameter: a buffer that it stores to
+    std::vector<bool> reads;   // by parameter: a buffer that it loads from,
+    std::vector<bool> writes;  //   that it stores to
 };
 [[nodiscard]] KernelFacts find_facts(const ir::Function& fn);
 

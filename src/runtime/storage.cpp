@@ -3,6 +3,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/command_times.hpp"
 #include "runtime/context_core.hpp"
 
 namespace volley::runtime {
@@ -24,7 +25,8 @@ Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, Storage
       bytes_(bytes),
       options_(std::move(options)),
       queues_(adopted.empty() ? placed() : adopted),
-      per_device_(!adopted.empty() || options_.placement.kind() == Placement::Kind::PerDevice) {
+      per_device_(!adopted.empty() || options_.placement.kind() == Placement::Kind::PerDevice),
+      overlapping_(core_->overlapping()) {
     const unsigned queues = core_->queue_count();
     const auto is_first = [&](unsigned k) {
         return !per_device_ || core_->queues_of(core_->device_of(k)).begin == k;
@@ -41,7 +43,8 @@ Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, Storage
             Replica& replica = replicas_[r];
             replica.home_ = k;
             replica.uses_ = points_.get() + std::size_t{2} * queues * r;
-            replica.writes_ = replica.uses_ + queues;
+            replica.forgotten_ = replica.uses_ + queues;
+            replica.core_ = core_.get();
             ++r;
         }
         by_queue_[k] = &replicas_[r - 1];
@@ -100,7 +103,18 @@ void Storage::fail_mapped() const {
 }
 
 backend::Memory& Storage::allocate_slow(unsigned queue) {
-    check_usable();
+    const auto check = [&] {
+        if (pins_.load(std::memory_order_acquire) == 0) {
+            check_usable();
+        } else {
+            core_->check_open(name());
+        }
+    };
+    check();
+    if (temporary()) {
+        fail(ErrorCode::InvalidArgument, "a temporary was used outside of the recording that it was made in",
+             name(), "use it inside of that record() alone, or use a Buffer");
+    }
     Replica* const replica = find(queue);
     if (replica == nullptr) {
         fail(ErrorCode::InvalidArgument,
@@ -112,7 +126,7 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
     std::unique_ptr<Block> block;
     for (bool again = false; !block; again = true) {
         if (backend::Memory* memory = replica->memory()) return *memory;
-        check_usable();  // it may have ended meanwhile
+        check();  // it may have ended meanwhile
         try {
             block = allocator.take(bytes_, queue);
             break;
@@ -127,11 +141,16 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
         lock.lock();
     }
     // What the queue has still to do with the block's former owner comes first, also for the host.
-    if (block->uses[queue] != 0) replica->used(queue, block->uses[queue]);
+    if (block->uses[queue] != 0) replica->used(queue, block->uses[queue], {0, bytes_});
     if (options_.zeroed && bytes_ != 0) {
         constexpr std::byte zero{0};
         try {
-            replica->wrote(queue, core_->queue(queue).fill(*block->memory, 0, bytes_, {&zero, 1}));
+            const TimedCommand timed(
+                *core_, queue, [&] { return CommandLabel{.kind = CommandKind::Fill, .bytes = bytes_}; });
+            const backend::Point point = timed.give([&] {
+                return core_->queue(queue).fill(*block->memory, 0, bytes_, {&zero, 1});
+            });
+            replica->wrote(queue, point, {0, bytes_});
         } catch (...) {
             allocator.give(std::move(block));
             throw;
@@ -142,11 +161,25 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
     return *replica->block_->memory;
 }
 
-void Storage::order_slow(Replica& replica, unsigned queue, bool writes) {
+backend::Point Storage::order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+    backend::Point own = 0;
     for (unsigned other = 0; other < core_->queue_count(); ++other) {
-        if (other == queue) continue;
-        const backend::Point point = writes ? replica.last_use(other) : replica.last_write(other);
-        if (point != 0) core_->order_after(queue, {other, point});
+        const backend::Point point = replica.last_conflict(other, bytes, writes);
+        if (other == queue) {
+            own = point;
+        } else if (point != 0) {
+            core_->order_after(queue, {other, point});
+        }
+    }
+    return own;
+}
+
+void Storage::wait_for_uses(unsigned queue, const Range& bytes, bool writes) {
+    const TimedHost timed(*core_);
+    Replica& own = replica(queue);
+    for (unsigned other = 0; other < core_->queue_count(); ++other) {
+        if (const backend::Point point = own.last_conflict(other, bytes, writes); point != 0)
+            core_->queue(other).timeline().wait(point);
     }
 }
 
@@ -156,7 +189,11 @@ std::unique_lock<std::mutex> Storage::lock_order() {
 
 void Storage::destroy() noexcept {
     destroyed_.store(true, std::memory_order_release);
-    release(false);
+    if (pins_.load(std::memory_order_acquire) == 0) release(false);
+}
+
+void Storage::unpin() noexcept {
+    if (pins_.fetch_sub(1, std::memory_order_acq_rel) == 1 && destroyed()) release(false);
 }
 
 void Storage::release(bool with_mapped) noexcept {

@@ -1,19 +1,21 @@
-// The memory behind buffers: replicas, made when they are first needed. Each replica knows the points of its
-// last uses on every queue, so that a reader waits for writers alone, and memory is freed only when nobody
-// works on it any more.
+// The memory behind buffers: replicas, made when they are first needed. Each replica knows which of its bytes
+// are used until when, so that a reader waits for the writers of its bytes alone, and memory is freed only
+// when nobody works on it any more.
 //
 // A command on a queue goes through these steps, in this order:
 //     storage.check_not_mapped(queue);
 //     backend::Memory& memory = storage.allocate(queue);
 //     const auto order = storage.lock_order();    // empty unless queues share a replica
-//     storage.order(queue, writes);
+//     storage.order(queue, bytes, writes);
 //     const backend::Point point = core.queue(queue).fill(memory, ...);
-//     storage.replica(queue).wrote(queue, point);  // or used()
+//     storage.replica(queue).wrote(queue, point, bytes);  // or used()
 #pragma once
 
 #include "backends/api/memory.hpp"
 #include "backends/api/timeline.hpp"
 #include "runtime/block.hpp"
+#include "runtime/member_list.hpp"
+#include "runtime/replica.hpp"
 
 #include <volley/id.hpp>
 #include <volley/placement.hpp>
@@ -52,69 +54,11 @@ struct QueueRange {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-/// One copy of a storage's bytes. Its memory is made once; its points only grow. Points are raised by any
-/// thread.
-class Replica {
-public:
-    /// nullptr until it is allocated, and when it was destroyed.
-    [[nodiscard]] backend::Memory* memory() const noexcept { return memory_.load(std::memory_order_acquire); }
-    /// Whether the host or a kernel has ever written to it.
-    [[nodiscard]] bool written() const noexcept { return written_.load(std::memory_order_acquire); }
-    /// The queue on which its commands run when none is named.
-    [[nodiscard]] unsigned home() const noexcept { return home_; }
-
-    /// A command of that queue, of any device, touches it until then. A point of 0 is the host itself, which
-    /// is done.
-    void used(unsigned queue, backend::Point point) noexcept {
-        raise(uses_[queue], point);
-        if (queue != home_) visited();
-    }
-    void wrote(unsigned queue, backend::Point point) noexcept {
-        raise(uses_[queue], point);
-        raise(writes_[queue], point);
-        if (queue != home_) visited();
-        if (!written_.load(std::memory_order_relaxed)) written_.store(true, std::memory_order_release);
-    }
-    [[nodiscard]] backend::Point last_use(unsigned queue) const noexcept {
-        return uses_[queue].load(std::memory_order_acquire);
-    }
-    [[nodiscard]] backend::Point last_write(unsigned queue) const noexcept {
-        return writes_[queue].load(std::memory_order_acquire);
-    }
-
-    // Guards of the host's: while there is one, commands that would use the replica are refused.
-    void map() noexcept { guards_.fetch_add(1, std::memory_order_acq_rel); }
-    void unmap() noexcept { guards_.fetch_sub(1, std::memory_order_acq_rel); }
-    [[nodiscard]] bool mapped() const noexcept { return guards_.load(std::memory_order_relaxed) != 0; }
-
-private:
-    friend class Storage;
-    using Points = std::atomic<backend::Point>*;  // by queue
-
-    // Two threads may bring their points in either order; the higher one stays.
-    static void raise(std::atomic<backend::Point>& slot, backend::Point point) noexcept {
-        backend::Point now = slot.load(std::memory_order_relaxed);
-        while (now < point && !slot.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
-        }
-    }
-    void visited() noexcept {
-        if (!visited_.load(std::memory_order_relaxed)) visited_.store(true, std::memory_order_release);
-    }
-
-    std::atomic<backend::Memory*> memory_{nullptr};
-    std::atomic<bool> written_{false};
-    std::atomic<bool> visited_{false};  // some queue other than the home has used it
-    std::atomic<unsigned> guards_{0};
-    unsigned home_ = 0;
-    Points uses_ = nullptr;
-    Points writes_ = nullptr;
-    std::unique_ptr<Block> block_;  // guarded by the storage
-};
-
 struct StorageOptions {
     Placement placement = {};
-    bool zeroed = false;    // memory is filled with zeros when it is made
-    std::string name = {};  // for messages, such as "buffer 'weights'"; empty: "storage" and its id
+    bool zeroed = false;     // memory is filled with zeros when it is made
+    std::string name = {};   // for messages, such as "buffer 'weights'"; empty: "storage" and its id
+    bool temporary = false;  // of a recording: never has memory of its own
 };
 
 class Storage {
@@ -140,6 +84,7 @@ public:
     [[nodiscard]] const std::shared_ptr<ContextCore>& shared_core() const noexcept { return core_; }
     [[nodiscard]] std::string name() const;
     [[nodiscard]] bool zeroed() const noexcept { return options_.zeroed; }
+    [[nodiscard]] bool temporary() const noexcept { return options_.temporary; }
 
     // Replicas
     [[nodiscard]] unsigned replica_count() const noexcept { return static_cast<unsigned>(replicas_.size()); }
@@ -174,15 +119,21 @@ public:
     void check_not_mapped(unsigned queue) const {
         if (const Replica* replica = by_queue_[queue]; replica != nullptr && replica->mapped()) fail_mapped();
     }
-    /// Before a command on `queue` that uses its replica: has the queue wait, on the device, for what other
-    /// queues have written to it, and for all their uses if this one writes. Two loads where no other queue
-    /// has ever used it.
-    void order(unsigned queue, bool writes) { order(replica(queue), queue, writes); }
-    /// The same for a command that uses another queue's replica.
-    void order(Replica& replica, unsigned queue, bool writes) {
-        if (queue != replica.home_ || replica.visited_.load(std::memory_order_acquire))
-            order_slow(replica, queue, writes);
+    /// Before a command on `queue` that uses bytes of its replica: has the queue wait, on the device, for
+    /// what other queues do that it must follow. Returns the last command of the queue itself that it must
+    /// follow (0: none), where the queue's commands may overlap; else that is not asked. A load or two where
+    /// neither matters.
+    backend::Point order(unsigned queue, const Range& bytes, bool writes) {
+        return order(replica(queue), queue, bytes, writes);
     }
+    /// The same for a command that uses another queue's replica.
+    backend::Point order(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+        if (queue == replica.home() && !replica.visited() && !overlapping_[queue]) return 0;
+        return order_slow(replica, queue, bytes, writes);
+    }
+    /// The host waits for the commands that it must follow to read bytes of the queue's replica, or to write
+    /// them. Rethrows their errors.
+    void wait_for_uses(unsigned queue, const Range& bytes, bool writes);
     /// Held from order() to used() or wrote(), so that two threads on two queues cannot pass each other.
     /// Empty unless shared(). One lock for the whole context: for several storages take one.
     [[nodiscard]] std::unique_lock<std::mutex> lock_order();
@@ -192,17 +143,21 @@ public:
     /// are mapped stay until the storage ends. Idempotent. Not while another thread gives commands with it.
     void destroy() noexcept;
     [[nodiscard]] bool destroyed() const noexcept { return destroyed_.load(std::memory_order_acquire); }
+    /// A graph holds it: destroy() then frees the memory when the last one has let go.
+    void pin() noexcept { pins_.fetch_add(1, std::memory_order_acq_rel); }
+    void unpin() noexcept;
     /// Throws ArgumentError when it was destroyed, WrongContext when its context is gone.
     void check_usable() const;
 
 private:
     friend class ContextCore;
+    friend class MemberList<Storage>;
     Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, StorageOptions options,
             QueueRange adopted);  // an empty range: as the options say
     [[nodiscard]] QueueRange placed() const;
     [[noreturn]] void fail_mapped() const;
     backend::Memory& allocate_slow(unsigned queue);
-    void order_slow(Replica& replica, unsigned queue, bool writes);
+    backend::Point order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes);
     void release(bool with_mapped) noexcept;
     /// Its context ends: hands the memory over, whose uses are all over.
     void let_go(DeadBlocks& to) noexcept;
@@ -215,9 +170,11 @@ private:
     bool per_device_ = false;
     bool shared_ = false;
     std::atomic<bool> destroyed_{false};
+    std::atomic<unsigned> pins_{0};
     std::unique_ptr<std::atomic<backend::Point>[]> points_;  // of all replicas
     std::vector<Replica> replicas_;
     std::vector<Replica*> by_queue_;
+    const bool* overlapping_;    // by queue: the context's
     std::mutex mutex_;           // making and freeing memory
     Storage* before_ = nullptr;  // the context's list, guarded by it
     Storage* after_ = nullptr;

@@ -4,10 +4,14 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/command_times.hpp"
+#include "runtime/nearest_replica.hpp"
+#include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
 
 #include <volley/host_array.hpp>
 
+#include <chrono>
 #include <cstring>
 #include <ostream>
 #include <utility>
@@ -18,77 +22,9 @@ namespace runtime {
 
 namespace {
 
-TransferPath path_of(const Rows& rows) {
-    if (rows.rank == 0) return TransferPath::Whole;
-    std::int64_t commands = 1;
-    for (std::size_t d = 2; static_cast<int>(d) < rows.rank; ++d) commands *= rows.count[d];
-    return commands == 1 ? TransferPath::Rect : TransferPath::Rows;
-}
-
-Moves one_piece(std::int64_t to_offset, std::int64_t from_offset, std::int64_t bytes) {
-    Moves moves;
-    moves.rows.row = bytes;
-    moves.rows.to_offset = to_offset;
-    moves.rows.from_offset = from_offset;
-    moves.path = TransferPath::Whole;
-    return moves;
-}
-
-}  // namespace
-
-Moves plan_moves(const Layout& to, const Layout& from, std::int64_t element, bool with_padding) {
-    if (to.shape.elements() == 0) return {};
-    if (with_padding && to.strides == from.strides)
-        return one_piece(to.offset, from.offset, extent(to, element));
-    Moves moves;
-    moves.rows = collapse(to, from, element);
-    moves.path = path_of(moves.rows);
-    return moves;
-}
-
-Moves plan_fill(const Layout& to, std::int64_t element, bool with_padding) {
-    return plan_moves(to, to, element, with_padding);
-}
-
-namespace {
-
 constexpr std::uint64_t direct_read = 64 * 1024;  // bytes that are not worth a queue's help
 
 // ---- checks ----
-
-std::int64_t element_of(const AnyBuffer& buffer) { return static_cast<std::int64_t>(buffer.dtype().size()); }
-
-void check_shapes(const Shape& given, const AnyBuffer& buffer, std::string_view doing) {
-    if (given == buffer.shape()) return;
-    fail(ErrorCode::SizeMismatch,
-         cat(doing, " with an array of shape ", given.to_string(), ", where it has ",
-             buffer.shape().to_string()),
-         buffer.name(), "shapes must agree: there is no broadcasting");
-}
-
-/// The host's array, checked against the buffer.
-Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer, std::string_view doing) {
-    if (host.array != nullptr && host.array->dtype() != buffer.dtype()) {
-        fail(ErrorCode::TypeMismatch,
-             cat(doing, " with elements of type ", host.array->dtype().name(), ", where it has ",
-                 buffer.dtype().name()),
-             buffer.name(), "use a host array of the buffer's type");
-    }
-    if (host.shaped) {
-        check_shapes(host.shape, buffer, doing);
-    } else if (host.count != buffer.size()) {
-        fail(ErrorCode::SizeMismatch,
-             cat(doing, " with ", host.count, " elements of ", buffer.dtype().size(), " bytes, where it has ",
-                 buffer.size()),
-             buffer.name(), "give exactly as many elements as the buffer has");
-    }
-    if (host.data == nullptr && buffer.size() != 0) {
-        fail(ErrorCode::InvalidArgument, cat(doing, " with a null pointer"), buffer.name(),
-             "give memory of the buffer's size");
-    }
-    return {0, buffer.shape(),
-            host.shaped ? host.strides : row_major_byte_strides(buffer.shape(), element_of(buffer))};
-}
 
 detail::HostSide bytes_side(std::span<const std::byte> data, const AnyBuffer& buffer) {
     static_cast<void>(buffer.storage());  // fails for an empty handle
@@ -112,9 +48,7 @@ Replica& replica_on(const AnyBuffer& buffer, unsigned k) {
 }
 
 void check_source(const AnyBuffer& buffer, const Replica& replica, unsigned k) {
-    if (buffer.size() == 0 || replica.written()) return;
-    fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
-         buffer.name(), "write to it, or run a kernel on that queue that does");
+    if (buffer.size() != 0 && !replica.written()) fail_unwritten(buffer, k);
 }
 
 // ---- host arrays that no driver takes ----
@@ -150,15 +84,6 @@ void for_each_element(const Layout& layout, F&& f) {
 
 // ---- order and statistics ----
 
-std::uint64_t calls_of(const backend::Queue& queue, const Moves& moves) {
-    if (moves.whole()) return 1;
-    std::uint64_t calls = 0;
-    for_each_rect(moves.rows, [&](const auto& to, const auto& from, const backend::Rect& rect) {
-        calls += queue.rect_calls(to, from, rect);
-    });
-    return calls;
-}
-
 void count(TransferCounters& counters, TransferPath path, std::uint64_t calls, std::uint64_t bytes) {
     switch (path) {
         case TransferPath::None: return;
@@ -175,12 +100,17 @@ void count(ContextCore& core, const backend::Queue& queue, const Moves& moves) {
     count(core.transfers(), moves.path, calls_of(queue, moves), moves.bytes());
 }
 
-/// The page-locked memory of a host array, where the queue's device made it.
-backend::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core, unsigned k) {
-    if (host.array == nullptr) return nullptr;
+/// What other commands of this context do with a host array is known to its replica.
+Replica* array_replica(const detail::HostSide& host, const ContextCore& core) {
+    if (host.array == nullptr || &host.array->storage().core() != &core) return nullptr;
+    return &host.array->storage().replica(host.array->storage().home(0));
+}
+
+/// The host reads or writes the array itself: what devices still do with it comes first.
+void wait_for_array(const detail::HostSide& host, bool writes) {
+    if (host.array == nullptr) return;
     Storage& storage = host.array->storage();
-    if (&storage.core() != &core || core.device_of(storage.home(0)) != core.device_of(k)) return nullptr;
-    return storage.find(storage.home(0))->memory();
+    storage.wait_for_uses(storage.home(0), {0, storage.bytes()}, writes);
 }
 
 // ---- host memory by the host itself ----
@@ -243,15 +173,6 @@ backend::Point give_copy(backend::Queue& queue, backend::Memory& to, const backe
     return point;
 }
 
-/// Adds a part to an event, which is empty at first.
-void add_to(Event& event, bool& first, ContextCore& core, unsigned k, backend::Point point) {
-    if (std::exchange(first, false)) {
-        event = core.make_event(k, point);
-    } else {
-        ContextCore::append(event, k, point);
-    }
-}
-
 /// The queues whose replicas a command without a named queue works on; or the one that was named.
 std::vector<unsigned> targets(const AnyBuffer& buffer, const Queue* queue) {
     Storage& storage = buffer.storage();
@@ -273,25 +194,31 @@ void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queue
     for (const unsigned k : queues) static_cast<void>(storage.allocate(k));
 }
 
+CommandLabel label_of(CommandKind kind, const Moves& moves) { return {.kind = kind, .bytes = moves.bytes()}; }
+
 /// Gives one command to each target, in order with other queues: command(k, memory) returns its point.
 template <class F>
-Event write_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues, F&& command) {
+Event write_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues, CommandKind kind,
+                    const Moves& moves, F&& command) {
     Storage& storage = buffer.storage();
     ContextCore& core = storage.core();
     prepare_targets(buffer, queues);
     Event event;
-    bool first = true;
     for (const unsigned k : queues) {
         const auto lock = storage.lock_order();
+        const auto queue_lock = core.lock_queue(k);
         Replica& replica = storage.replica(k);
         if (buffer.size() == 0) {
-            replica.wrote(k, 0);
+            replica.wrote();
             continue;
         }
-        storage.order(k, true);
-        const backend::Point point = command(k, *replica.memory());
-        replica.wrote(k, point);
-        add_to(event, first, core, k, point);
+        storage.order(k, bytes_of(buffer), true);
+        const TimedCommand timed(core, k, [&] { return label_of(kind, moves); });
+        const backend::Point point = give_noted(
+            core.queue(k), [&] { return timed.give([&] { return command(k, *replica.memory()); }); },
+            [&](backend::Point last) { replica.wrote(k, last, bytes_of(buffer)); });
+        core.add_part(event, k, point);
+        timed.add_to(event);
     }
     return event;
 }
@@ -304,11 +231,58 @@ std::shared_ptr<Storage> wrap(ContextCore& core, unsigned k, std::span<std::byte
     return Storage::adopt(core.shared_from_this(), k, device.import_host(bytes), std::move(owner));
 }
 
+/// A host array as a buffer on its storage.
+AnyBuffer as_any_buffer(const AnyHostArray& array) {
+    return {array.shared_storage(), array.dtype(), array.shape(), array.strides(), "a host array"};
+}
+
+/// Later runs write what the host array holds then. Other data is fixed now, in a host array of the
+/// recording's own.
+Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSide& from,
+                   const Queue* queue) {
+    std::optional<unsigned> on;
+    if (queue != nullptr) on = queue->index();
+    if (from.array != nullptr && &from.array->storage().core() == &recorder.core()) {
+        const AnyBuffer source = as_any_buffer(*from.array);
+        return recorder.add(
+            {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+    }
+    HostArrayOptions options;
+    options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
+    const AnyHostArray kept(to.dtype(), to.shape(), options);
+    const Layout layout = host_layout(from, to, "it was written");
+    std::byte* out = kept.bytes();
+    for_each_element(layout, [&](std::int64_t i, std::int64_t offset) {
+        std::memcpy(out + i * element_of(to), from.data + offset, to.dtype().size());
+    });
+    const AnyBuffer source = as_any_buffer(kept);
+    return recorder.add(
+        {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+}
+
+Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostSide& to, unsigned k,
+                  bool async) {
+    if (!async || to.array == nullptr || &to.array->storage().core() != &recorder.core()) {
+        Recorder::refuse("a buffer was read", from.name(),
+                         "read after submit(), or read_async() into a HostArray of the same context");
+    }
+    static_cast<void>(replica_on(from, k));
+    const AnyBuffer target = as_any_buffer(*to.array);
+    const ContextCore& core = recorder.core();
+    // On the queue itself where it can reach the array's memory, else on the array's.
+    const unsigned home = target.storage().home(0);
+    const unsigned on = core.device_of(home) == core.device_of(k) ? k : home;
+    return recorder.add(
+        {RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k}, on});
+}
+
 }  // namespace
+
 }  // namespace runtime
 
 using runtime::ContextCore;
 using runtime::Moves;
+using runtime::Recorder;
 using runtime::Replica;
 using runtime::Storage;
 
@@ -316,6 +290,7 @@ using runtime::Storage;
 
 Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bool async,
                             std::shared_ptr<const void> owner) {
+    runtime::refuse_while_tracing("a buffer was written", *this);
     Storage& own = storage();
     own.check_usable();
     const Layout source = runtime::host_layout(from, *this, "it was written");
@@ -329,33 +304,62 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     }
     const std::vector<unsigned> queues = runtime::targets(*this, queue);
     ContextCore& core = own.core();
+    if (Recorder* recorder = Recorder::current()) return runtime::record_write(*recorder, *this, from, queue);
     const Moves moves = runtime::plan_moves(runtime::layout_of(*this), source, element,
                                             from.array != nullptr && owns_window_);
     const auto extent_of_data = static_cast<std::size_t>(moves.empty() ? 0 : extent(source, element));
-    return runtime::write_targets(*this, queues, [&](unsigned k, backend::Memory& memory) {
+    // The device fetches what is page-locked; unless the host shares its memory and has to wait for the
+    // result anyway.
+    const auto fetched_by = [&](unsigned k) -> backend::Memory* {
+        return async || own.allocate(k).host() == nullptr ? runtime::pinned_memory(from, core, k) : nullptr;
+    };
+    // No lock is held while anybody is waited for: what that is may need it.
+    std::vector<runtime::QueuePoint> fetching;
+    if (from.array != nullptr) {
+        runtime::prepare_targets(*this, queues);
+        const auto by_host = [&](unsigned k) {
+            return fetched_by(k) == nullptr &&
+                   !(async && core.device(core.device_of(k)).import_alignment() == 1);
+        };
+        if (std::ranges::any_of(queues, by_host)) runtime::wait_for_array(from, false);
+    }
+    const auto give = [&](unsigned k, backend::Memory& memory) {
         backend::Queue& to = core.queue(k);
         runtime::count(core, to, moves);
-        backend::Memory* pinned = runtime::pinned_memory(from, core, k);
-        // The device fetches what is page-locked; unless the host shares its memory and has to wait for the
-        // result anyway.
-        if (pinned != nullptr && (async || memory.host() == nullptr)) {
-            const backend::Point point = runtime::give_copy(to, memory, *pinned, moves);
-            from.array->storage().replica(from.array->storage().home(0)).used(k, point);
-            if (!async) to.timeline().wait(point);
+        if (backend::Memory* pinned = fetched_by(k)) {
+            Storage& host = from.array->storage();
+            host.order(host.replica(host.home(0)), k, {0, host.bytes()}, false);
+            const backend::Point point = runtime::give_noted(
+                to, [&] { return runtime::give_copy(to, memory, *pinned, moves); },
+                [&](backend::Point last) {
+                    host.replica(host.home(0)).used(k, last, {0, host.bytes()});
+                });
+            if (!async) fetching.push_back({k, point});
             return point;
         }
         if (async) {
             const std::shared_ptr<const void> kept =
                 from.array != nullptr ? std::shared_ptr<const void>(from.array->shared_storage()) : owner;
             if (const auto wrapped = runtime::wrap(core, k, {from.data, extent_of_data}, kept)) {
-                const backend::Point point =
-                    runtime::give_copy(to, memory, *wrapped->find(k)->memory(), moves);
-                wrapped->replica(k).used(k, point);
-                return point;
+                Replica* const array = runtime::array_replica(from, core);
+                if (array != nullptr)
+                    from.array->storage().order(*array, k, {0, from.array->storage().bytes()}, false);
+                return runtime::give_noted(
+                    to, [&] { return runtime::give_copy(to, memory, *wrapped->find(k)->memory(), moves); },
+                    [&](backend::Point last) {
+                        wrapped->replica(k).used(k, last, {0, extent_of_data});
+                        if (array != nullptr) array->used(k, last, {0, from.array->storage().bytes()});
+                    });
             }
         }
         return runtime::give_write(to, memory, from.data, moves);
-    });
+    };
+    Event event = runtime::write_targets(*this, queues, CommandKind::Write, moves, give);
+    if (!fetching.empty()) {
+        const runtime::TimedHost timed(core);
+        for (const runtime::QueuePoint& copy : fetching) core.queue(copy.queue).timeline().wait(copy.point);
+    }
+    return event;
 }
 
 void AnyBuffer::write_bytes(std::span<const std::byte> data) {
@@ -380,9 +384,11 @@ void AnyBuffer::check_readable(unsigned k) const {
 }
 
 Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) const {
+    runtime::refuse_while_tracing("a buffer was read", *this);
     Storage& own = storage();
     own.check_usable();
     const Layout target = runtime::host_layout(to, *this, "it was read");
+    if (Recorder* recorder = Recorder::current()) return runtime::record_read(*recorder, *this, to, k, async);
     check_readable(k);
     if (size_ == 0) return {};
     const auto element = runtime::element_of(*this);
@@ -396,40 +402,61 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     }
     own.check_not_mapped(k);
     ContextCore& core = own.core();
+    std::optional<runtime::TimedHost> waiting;
+    if (!async) waiting.emplace(core, true);
     backend::Queue& queue = core.queue(k);
     Replica& replica = own.replica(k);
     backend::Memory& memory = *replica.memory();
     const Moves moves =
         runtime::plan_moves(target, runtime::layout_of(*this), element, to.array != nullptr && owns_window_);
     if (!async && memory.host() != nullptr) {
-        for (unsigned q = 0; q < core.queue_count(); ++q) {
-            if (const backend::Point point = replica.last_write(q); point != 0)
-                core.queue(q).timeline().wait(point);
-        }
+        own.wait_for_uses(k, runtime::bytes_of(*this), false);
         const bool idle = queue.timeline().completed() >= queue.last();
         if (moves.bytes() <= runtime::direct_read || !idle) {
             // The bytes are there: joining the queue would wait for work that this read does not need.
+            runtime::wait_for_array(to, true);
             runtime::copy_rows(moves.rows, to.data, memory.host());
             runtime::TransferCounters::add(core.transfers().direct);
             runtime::TransferCounters::add(core.transfers().bytes, moves.bytes());
             return {};
         }
     }
-    const auto lock = own.lock_order();
-    own.order(k, false);
+    auto lock = own.lock_order();
+    auto queue_lock = core.lock_queue(k);
+    own.order(k, runtime::bytes_of(*this), false);
     runtime::count(core, queue, moves);
     backend::Memory* pinned = runtime::pinned_memory(to, core, k);
-    const backend::Point point = pinned != nullptr ? runtime::give_copy(queue, *pinned, memory, moves)
-                                                   : runtime::give_read(queue, memory, to.data, moves);
-    replica.used(k, point);
-    bool kept = true;  // until then
-    if (to.array != nullptr) {
-        Storage& host = to.array->storage();
-        kept = &host.core() == &core;
-        if (kept) host.replica(host.home(0)).wrote(k, point);
+    Replica* const array = runtime::array_replica(to, core);
+    if (array != nullptr) to.array->storage().order(*array, k, {0, to.array->storage().bytes()}, true);
+    const runtime::TimedCommand timed(core, k, [&] { return runtime::label_of(CommandKind::Read, moves); });
+    const auto give = [&] {
+        return pinned != nullptr ? runtime::give_copy(queue, *pinned, memory, moves)
+                                 : runtime::give_read(queue, memory, to.data, moves);
+    };
+    const auto note = [&](backend::Point last) {
+        replica.used(k, last, runtime::bytes_of(*this));
+        if (array != nullptr) array->wrote(k, last, {0, to.array->storage().bytes()});
+    };
+    backend::Point point = 0;
+    try {
+        point = runtime::give_noted(
+            queue, [&] { return timed.give(give); }, note);
+    } catch (...) {
+        // What was given before writes into memory that the caller may free now.
+        const backend::Point last = queue.last();
+        queue_lock = {};
+        lock = {};
+        while (!queue.timeline().wait_for(last, std::chrono::seconds(1))) {
+        }
+        throw;
     }
+    queue_lock = {};
+    lock = {};                                                  // what is waited for may need them
+    const bool kept = to.array == nullptr || array != nullptr;  // until then
     if (!async || !kept) queue.timeline().wait(point);
-    return core.make_event(k, point);
+    Event event = core.make_event(k, point);
+    timed.add_to(event);
+    return event;
 }
 
 void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
@@ -441,29 +468,34 @@ Event AnyBuffer::read_async(unsigned k, const AnyHostArray& to) const { return r
 // ---- on the device ----
 
 Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
+    runtime::refuse_while_tracing("a buffer was filled", *this);
     storage().check_usable();
     if (element.size() != dtype_.size()) {
         fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),
              name(), cat("its elements have ", dtype_.size()));
     }
-    const Moves moves =
-        runtime::plan_fill(runtime::layout_of(*this), runtime::element_of(*this), owns_window_);
+    const Moves moves = runtime::plan_fill(*this);
     ContextCore& core = storage().core();
-    return runtime::write_targets(
-        *this, runtime::targets(*this, nullptr), [&](unsigned k, backend::Memory& memory) {
-            backend::Queue& queue = core.queue(k);
-            runtime::count(core, queue, moves);
-            if (moves.whole()) {
-                return queue.fill(memory, static_cast<std::uint64_t>(moves.rows.to_offset),
-                                  static_cast<std::uint64_t>(moves.rows.row), element);
-            }
-            backend::Point point = 0;
-            runtime::for_each_rect(moves.rows,
-                                   [&](const auto& to, const auto& /*from*/, const backend::Rect& rect) {
-                                       point = queue.fill_rect(memory, to, rect, element);
-                                   });
-            return point;
-        });
+    if (Recorder* recorder = Recorder::current()) {
+        return recorder->add(
+            {runtime::RecordedFill{runtime::PinnedBuffer(*this), {element.begin(), element.end()}, moves},
+             {}});
+    }
+    const auto give = [&](unsigned k, backend::Memory& memory) {
+        backend::Queue& queue = core.queue(k);
+        runtime::count(core, queue, moves);
+        if (moves.whole()) {
+            return queue.fill(memory, static_cast<std::uint64_t>(moves.rows.to_offset),
+                              static_cast<std::uint64_t>(moves.rows.row), element);
+        }
+        backend::Point point = 0;
+        runtime::for_each_rect(moves.rows,
+                               [&](const auto& to, const auto& /*from*/, const backend::Rect& rect) {
+                                   point = queue.fill_rect(memory, to, rect, element);
+                               });
+        return point;
+    };
+    return runtime::write_targets(*this, runtime::targets(*this, nullptr), CommandKind::Fill, moves, give);
 }
 
 Event AnyBuffer::zero() {
@@ -476,57 +508,37 @@ Event AnyBuffer::copy_within(std::size_t to, std::size_t from, std::size_t count
 }
 
 namespace runtime {
-namespace {
 
-/// Checks that one can be copied onto the other, and plans it.
-Moves plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
-    to.storage().check_usable();
-    from.storage().check_usable();
-    if (&to.storage().core() != &from.storage().core()) {
-        fail(ErrorCode::WrongContext, "a buffer was copied from another context",
-             cat(to.name(), " from ", from.name()), "read() it and write() it, or make both in one context");
-    }
-    if (to.dtype() != from.dtype()) {
-        fail(ErrorCode::TypeMismatch,
-             cat("it was copied from elements of type ", from.dtype().name(), ", where it has ",
-                 to.dtype().name()),
-             cat(to.name(), " from ", from.name()), "view_as() reinterprets bytes; a kernel converts values");
-    }
-    check_shapes(from.shape(), to, "it was copied from");
-    const Layout to_layout = layout_of(to);
-    const Layout from_layout = layout_of(from);
-    if (to.storage_id() == from.storage_id() && overlap(to_layout, from_layout, element_of(to))) {
-        fail(ErrorCode::InvalidView, "source and destination of a copy overlap",
-             cat(to.name(), " from ", from.name()), "copy through another buffer");
-    }
-    return plan_moves(to_layout, from_layout, element_of(to), to.owns_window() && from.owns_window());
+void fail_unwritten(const AnyBuffer& buffer, unsigned k) {
+    fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
+         buffer.name(), "write to it, or run a kernel on that queue that does");
 }
 
-/// The source's replica that is nearest to queue k: its own, its device's, or any that was written. Fails
-/// where none was.
+namespace {
+
+/// The source's replica that is nearest to queue k. Fails where none was written.
 unsigned nearest(const AnyBuffer& from, unsigned k) {
     Storage& storage = from.storage();
-    const ContextCore& core = storage.core();
-    if (const Replica* own = storage.find(k); own != nullptr && own->written()) return k;
-    unsigned found = ~0u;
-    for (unsigned r = 0; r < storage.replica_count(); ++r) {
-        const unsigned q = storage.home(r);
-        if (!storage.replica(q).written()) continue;
-        if (core.device_of(q) == core.device_of(k)) return q;
-        if (found == ~0u) found = q;
-    }
-    if (found != ~0u || from.size() == 0) return found == ~0u ? k : found;
-    check_source(from, storage.replica(storage.home(0)), storage.home(0));
-    return k;
+    const auto found = nearest_replica(storage, k, [](const Replica& replica) { return replica.written(); });
+    if (!found && from.size() != 0) fail_unwritten(from, storage.home(0));
+    return found.value_or(k);
 }
 
 }  // namespace
 }  // namespace runtime
 
 Event AnyBuffer::copy_from(const AnyBuffer& other) {
-    const Moves moves = runtime::plan_copy(*this, other);
+    runtime::refuse_while_tracing("a buffer was copied", *this);
     Storage& own = storage();
     Storage& theirs = other.storage();
+    own.check_usable();
+    theirs.check_usable();
+    const Moves moves = runtime::plan_copy(*this, other);
+    if (Recorder* recorder = Recorder::current()) {
+        return recorder->add(
+            {runtime::RecordedCopy{runtime::PinnedBuffer(*this), runtime::PinnedBuffer(other), moves, {}},
+             {}});
+    }
     ContextCore& core = own.core();
     const std::vector<unsigned> queues = runtime::targets(*this, nullptr);
     std::vector<unsigned> sources;
@@ -535,110 +547,64 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
         theirs.check_not_mapped(sources.back());
     }
     runtime::prepare_targets(*this, queues);
+    const runtime::Range to_bytes = runtime::bytes_of(*this);
+    const runtime::Range from_bytes = runtime::bytes_of(other);
     Event event;
-    bool first = true;
     for (std::size_t i = 0; i < queues.size(); ++i) {
         const unsigned k = queues[i];
         const unsigned q = sources[i];
         const auto lock = own.shared() ? own.lock_order() : theirs.lock_order();
         Replica& to = own.replica(k);
         if (moves.empty()) {
-            to.wrote(k, 0);
+            to.wrote();
             continue;
         }
+        const auto first_lock = core.lock_queue(std::min(k, q));
+        const auto second_lock = k == q ? std::unique_lock<std::mutex>() : core.lock_queue(std::max(k, q));
         Replica& from = theirs.replica(q);
-        own.order(k, true);
+        own.order(k, to_bytes, true);
         if (core.device_of(k) == core.device_of(q)) {
-            theirs.order(from, k, false);
-            const backend::Point point =
-                runtime::give_copy(core.queue(k), *to.memory(), *from.memory(), moves);
+            theirs.order(from, k, from_bytes, false);
+            const runtime::TimedCommand timed(core, k,
+                                              [&] { return runtime::label_of(CommandKind::Copy, moves); });
+            const auto give = [&] {
+                return runtime::give_copy(core.queue(k), *to.memory(), *from.memory(), moves);
+            };
+            const backend::Point point = runtime::give_noted(
+                core.queue(k), [&] { return timed.give(give); },
+                [&](backend::Point last) {
+                    from.used(k, last, from_bytes);
+                    to.wrote(k, last, to_bytes);
+                });
             runtime::count(core, core.queue(k), moves);
-            from.used(k, point);
-            to.wrote(k, point);
-            runtime::add_to(event, first, core, k, point);
+            core.add_part(event, k, point);
+            timed.add_to(event);
         } else {
-            theirs.order(from, q, false);
-            const runtime::HopPoints points =
-                runtime::hop(core, k, *to.memory(), q, *from.memory(), moves.rows);
+            theirs.order(from, q, from_bytes, false);
+            const auto label = [&] { return runtime::label_of(CommandKind::Copy, moves); };
+            const runtime::TimedCommand reading(core, q, label);
+            const runtime::TimedCommand writing(core, k, label);
+            runtime::HopStaging staging(core, k, moves.rows);
+            runtime::HopPoints points;
+            const auto note = [&] {
+                if (points.read != 0) from.used(q, points.read, from_bytes);
+                if (points.written != 0) to.wrote(k, points.written, to_bytes);
+            };
+            try {
+                runtime::hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows,
+                             staging, points);
+            } catch (...) {
+                note();
+                throw;
+            }
+            note();
             runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows),
                            moves.bytes());
-            from.used(q, points.read);
-            to.wrote(k, points.written);
-            runtime::add_to(event, first, core, k, points.written);
+            core.add_part(event, k, points.written);
+            writing.add_to(event);
         }
     }
     return event;
-}
-
-// ---- plans ----
-
-std::string_view to_string(TransferPath path) noexcept {
-    switch (path) {
-        case TransferPath::None: return "none";
-        case TransferPath::Whole: return "whole";
-        case TransferPath::Rect: return "rect";
-        case TransferPath::Rows: return "rows";
-        case TransferPath::ThroughHost: return "through the host";
-    }
-    return "unknown";
-}
-
-std::ostream& operator<<(std::ostream& out, const TransferPlan& plan) {
-    return out << to_string(plan.path) << ": " << plan.bytes << " bytes in " << plan.rows << " row(s), "
-               << plan.driver_calls << " driver call(s)" << (plan.page_locked ? ", page-locked" : "");
-}
-
-namespace runtime {
-namespace {
-
-TransferPlan describe(const Moves& moves, ContextCore& core, unsigned k, bool page_locked) {
-    TransferPlan plan;
-    plan.path = moves.path;
-    plan.rows = static_cast<std::uint64_t>(moves.rows.rows());
-    plan.bytes = moves.bytes();
-    plan.page_locked = page_locked;
-    if (!moves.empty()) plan.driver_calls = calls_of(core.queue(k), moves);
-    return plan;
-}
-
-}  // namespace
-}  // namespace runtime
-
-TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
-    to.storage().check_usable();
-    const detail::HostSide side = from.side();
-    const Layout source = runtime::host_layout(side, to, "it was written");
-    const Moves moves =
-        runtime::plan_moves(runtime::layout_of(to), source, runtime::element_of(to), to.owns_window());
-    const unsigned k = to.storage().home(0);
-    ContextCore& core = to.storage().core();
-    return runtime::describe(moves, core, k, runtime::pinned_memory(side, core, k) != nullptr);
-}
-
-TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to) {
-    from.storage().check_usable();
-    const detail::HostSide side = to.side();
-    const Layout target = runtime::host_layout(side, from, "it was read");
-    const Moves moves =
-        runtime::plan_moves(target, runtime::layout_of(from), runtime::element_of(from), from.owns_window());
-    const unsigned k = from.storage().home(0);
-    ContextCore& core = from.storage().core();
-    return runtime::describe(moves, core, k, runtime::pinned_memory(side, core, k) != nullptr);
-}
-
-TransferPlan transfer_plan(const AnyBuffer& from, const AnyBuffer& to) {
-    const Moves moves = runtime::plan_copy(to, from);
-    const unsigned k = to.storage().home(0);
-    ContextCore& core = to.storage().core();
-    TransferPlan plan = runtime::describe(moves, core, k, false);
-    // Where nothing was written yet, the replica that would be nearest counts.
-    const unsigned q = from.storage().find(k) != nullptr ? k : from.storage().home(0);
-    if (core.device_of(q) != core.device_of(k) && !moves.empty()) {
-        plan.path = TransferPath::ThroughHost;
-        plan.driver_calls = runtime::hop_calls(moves.rows);
-        plan.page_locked = true;
-    }
-    return plan;
 }
 
 }  // namespace volley

@@ -5,6 +5,7 @@
 #include "backends/api/queue.hpp"
 #include "core/layout.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/hazards.hpp"
 #include "runtime/transfer_counters.hpp"
 
 #include <volley/any_buffer.hpp>
@@ -12,8 +13,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
 
 namespace volley::runtime {
+
+class TimedCommand;
 
 /// Rows to move, and how.
 struct Moves {
@@ -34,6 +40,29 @@ struct Moves {
 [[nodiscard]] inline Layout layout_of(const AnyBuffer& buffer) {
     return {static_cast<std::int64_t>(buffer.offset()), buffer.shape(), buffer.strides()};
 }
+
+/// How to copy one buffer's elements to another. Throws ArgumentError where types or shapes differ, or the
+/// two overlap, WrongContext.
+[[nodiscard]] Moves plan_copy(const AnyBuffer& to, const AnyBuffer& from);
+[[nodiscard]] Moves plan_fill(const AnyBuffer& to);
+
+/// The bytes of its storage that a command with the buffer may touch.
+[[nodiscard]] inline Range bytes_of(const AnyBuffer& buffer) noexcept {
+    return {buffer.offset(), buffer.offset() + buffer.window_bytes()};
+}
+
+[[nodiscard]] inline std::int64_t element_of(const AnyBuffer& buffer) {
+    return static_cast<std::int64_t>(buffer.dtype().size());
+}
+/// The host's array, checked against the buffer. Throws ArgumentError (TypeMismatch, SizeMismatch,
+/// InvalidArgument).
+[[nodiscard]] Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer,
+                                 std::string_view doing);
+/// How many calls of the driver they take.
+[[nodiscard]] std::uint64_t calls_of(const backend::Queue& queue, const Moves& moves);
+/// The page-locked memory of a host array, where the queue's device made it.
+[[nodiscard]] backend::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core,
+                                             unsigned k);
 
 /// Calls f(to, from, rect) for each command that moves at most three dimensions of the rows.
 template <class F>
@@ -67,15 +96,61 @@ void for_each_rect(const Rows& rows, F&& f) {
     }
 }
 
-/// Moves rows between two devices, or two queues that share no memory: in pieces, through page-locked memory,
-/// both queues at work at once. Returns the last point on `to_queue`; the caller has ordered both sides and
-/// records their uses: `last_read` is the point on `from_queue`.
+/// Queue k's replica would be read, and nobody has written to it.
+[[noreturn]] void fail_unwritten(const AnyBuffer& buffer, unsigned k);
+
+/// Gives the commands of a transfer to its queue, which is locked, and notes their last point; where one of
+/// them is refused, that of those before it, which are under way.
+template <class Give, class Note>
+backend::Point give_noted(const backend::Queue& queue, Give&& give, Note&& note) {
+    const backend::Point before = queue.last();
+    backend::Point point = 0;
+    try {
+        point = give();
+    } catch (...) {
+        if (queue.last() != before) note(queue.last());
+        throw;
+    }
+    note(point);
+    return point;
+}
+
+/// One end of a way between devices, and the command that it is there.
+template <class M>
+struct HopSide {
+    unsigned queue = 0;
+    M* memory = nullptr;
+    const TimedCommand* timed = nullptr;
+};
 struct HopPoints {
-    backend::Point written = 0;
+    backend::Point written = 0;  // 0: nothing yet
     backend::Point read = 0;
 };
-[[nodiscard]] HopPoints hop(ContextCore& core, unsigned to_queue, backend::Memory& to, unsigned from_queue,
-                            const backend::Memory& from, const Rows& rows);
+/// Page-locked pieces that rows between two devices go through. A graph keeps them from run to run; else they
+/// end with the last work that uses them.
+class HopStaging {
+public:
+    /// Memory of the queue's device, which is the destination. Throws MemoryError.
+    HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows);
+
+private:
+    friend void hop(ContextCore& core, const HopSide<backend::Memory>& to,
+                    const HopSide<const backend::Memory>& from, const Rows& rows, HopStaging& staging,
+                    HopPoints& points);
+    struct Slot {
+        std::shared_ptr<Storage> storage;
+        backend::Memory* memory = nullptr;
+        backend::Point free = 0;  // on the destination's queue
+    };
+    std::vector<Slot> slots_;
+    std::uint64_t largest_ = 0;
+};
+
+/// Moves rows between two devices, or two queues that share no memory: in pieces, both queues at work at
+/// once. Tells the last points on both, of what was given before an exception too; the caller has ordered
+/// both sides and records their uses.
+void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<const backend::Memory>& from,
+         const Rows& rows, HopStaging& staging, HopPoints& points);
 /// How many calls of both drivers a hop makes.
 [[nodiscard]] std::uint64_t hop_calls(const Rows& rows);
 

@@ -1,0 +1,98 @@
+// The thread looks at all events that are watched, and sleeps on the oldest for a moment when none has
+// passed.
+#include "runtime/event_watcher.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace volley::runtime {
+
+namespace {
+constexpr auto moment = std::chrono::milliseconds(1);
+}
+
+constinit thread_local EventWatcher::State* EventWatcher::thread_state = nullptr;
+
+bool EventWatcher::add(const Event& event, std::function<void()> function, std::shared_ptr<HostPoint> done) {
+    const std::scoped_lock lock(state_->mutex);
+    // Its own thread's functions may add others to the end.
+    if (state_->stop && thread_state != state_.get()) return false;
+    state_->watched.push_back({event, std::move(function), std::move(done)});
+    if (!thread_.joinable() && !state_->stop) {
+        thread_ = std::thread([state = state_] { watch(state); });
+    }
+    state_->wake.notify_one();
+    return true;
+}
+
+void EventWatcher::stop() noexcept {
+    std::unique_lock lock(state_->mutex);
+    state_->stop = true;
+    state_->wake.notify_one();
+    if (!thread_.joinable()) return;
+    if (thread_.get_id() == std::this_thread::get_id()) {
+        while (run_one(*state_, lock)) {
+        }
+        thread_.detach();  // a function let go of its own context
+        return;
+    }
+    lock.unlock();
+    thread_.join();
+}
+
+void EventWatcher::Watched::run() noexcept {
+    std::exception_ptr error;
+    try {
+        function();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    function = nullptr;  // what it holds ends before anybody is told
+    event = Event();
+    done->pass(std::move(error));
+}
+
+bool EventWatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
+    std::vector<Watched>& watched = state.watched;
+    std::size_t ready = 0;
+    while (ready < watched.size() && !watched[ready].event.ready()) ++ready;
+    if (ready == watched.size()) return false;
+    Watched next = std::move(watched[ready]);
+    watched.erase(watched.begin() + static_cast<std::ptrdiff_t>(ready));
+    lock.unlock();
+    next.run();
+    next.done.reset();
+    lock.lock();
+    return true;
+}
+
+void EventWatcher::wait(HostPoint& point) {
+    if (State* const state = thread_state) {
+        std::unique_lock lock(state->mutex);
+        while (point.completed() == 0) {
+            if (run_one(*state, lock)) continue;
+            lock.unlock();
+            static_cast<void>(point.wait_for(1, moment));
+            lock.lock();
+        }
+    }
+    point.wait(1);
+}
+
+void EventWatcher::watch(const std::shared_ptr<State>& state) {
+    thread_state = state.get();
+    std::unique_lock lock(state->mutex);
+    for (;;) {
+        state->wake.wait(lock, [&] { return state->stop || !state->watched.empty(); });
+        if (state->watched.empty()) return;
+        if (run_one(*state, lock)) continue;
+        if (state->watched.empty()) continue;
+        const Event oldest = state->watched.front().event;
+        lock.unlock();
+        static_cast<void>(oldest.passes_within(moment));
+        lock.lock();
+    }
+}
+
+}  // namespace volley::runtime

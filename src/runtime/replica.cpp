@@ -1,0 +1,42 @@
+// Telling a replica of its uses: the hot path is one exchange, a comparison of ranges and two stores.
+#include "runtime/replica.hpp"
+
+#include "runtime/context_core.hpp"
+
+#include <algorithm>
+
+namespace volley::runtime {
+
+void Replica::add(unsigned queue, backend::Point point, const Range& bytes, bool writes) {
+    raise(uses_[queue], point);
+    if (queue != home_ && !visited_.load(std::memory_order_relaxed))
+        visited_.store(true, std::memory_order_release);
+    const std::scoped_lock lock(lock_);
+    map_.add(bytes, writes, {queue, point});
+    if (map_.pieces() > many_) forget();
+}
+
+void Replica::forget() {
+    map_.forget([&](const Use& use) {
+        if (!core_->passed({use.lane, use.point})) return false;
+        raise(forgotten_[use.lane], use.point);
+        return true;
+    });
+    many_ = std::max<std::size_t>(64, 2 * map_.pieces());
+}
+
+void Replica::settled(const Range& bytes) {
+    const std::scoped_lock lock(lock_);
+    map_.clear(bytes);
+}
+
+backend::Point Replica::last_conflict(unsigned queue, const Range& bytes, bool writes) {
+    backend::Point last = forgotten_[queue].load(std::memory_order_acquire);
+    const std::scoped_lock lock(lock_);
+    map_.conflicts(bytes, writes, [&](const Use& use) {
+        if (use.lane == queue) last = std::max(last, use.point);
+    });
+    return last;
+}
+
+}  // namespace volley::runtime
