@@ -1,7 +1,7 @@
 // Kernels on the CPU below the runtime: variants, how launches are cut, and that the pieces make the whole.
 #include "backends/cpu/cpu_program.hpp"
 
-#include "backends/cpu/cpu_queue.hpp"
+#include "backends/cpu/cpu_launch.hpp"
 #include "backends/cpu_support.hpp"
 #include "support/random.hpp"
 

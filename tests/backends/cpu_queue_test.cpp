@@ -165,21 +165,6 @@ TEST_F(CpuQueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST_F(CpuQueueTest, AWaitingThreadDoesTheWorkWhenTheWorkersAreBusy) {
-    Gate gate;
-    const auto other = device->make_queue();
-    other->call([&] { gate.pass(); });  // the only worker is stuck here
-    std::this_thread::sleep_for(5ms);
-    const std::size_t bytes = std::size_t{8} << 20;
-    const auto memory = device->allocate(bytes);
-    const std::byte pattern[] = {std::byte{9}};
-    const Point point = queue->fill(*memory, 0, bytes, pattern);
-    queue->timeline().wait(point);
-    EXPECT_EQ(contents<std::byte>(*memory)[bytes - 1], std::byte{9});
-    gate.open();
-    other->timeline().wait(other->last());  // the callback is done with the gate
-}
-
 TEST_F(CpuQueueTest, TakesManyCommandsWithoutAWait) {
     const auto memory = device->allocate(4);
     contents<int>(*memory)[0] = -1;
@@ -225,20 +210,21 @@ TEST_F(CpuQueueTest, FinishesItsWorkBeforeItIsDestroyed) {
     EXPECT_TRUE(ran);
 }
 
-TEST(CpuQueueAlone, RunsEverythingInsideOfTheCallWithOneThread) {
+TEST(CpuQueueAlone, RunsAllButFunctionsInsideOfTheCallWithOneThread) {
     const auto device = open_cpu({.cpu_threads = 1});
     const auto queue = device->make_queue();
-    int ran = 0;
-    const Point point = queue->call([&] {
-        ran = 1;
-        queue->call([&] { ran = 2; });
-    });
-    EXPECT_EQ(ran, 2);
-    EXPECT_GE(queue->timeline().completed(), point);
     const auto memory = device->allocate(std::size_t{8} << 20);
     const std::byte pattern[] = {std::byte{9}};
     queue->fill(*memory, 0, memory->size(), pattern);
     EXPECT_EQ(contents<std::byte>(*memory).back(), std::byte{9});
+    int ran = 0;
+    queue->call([&] {
+        ran = 1;
+        queue->call([&] { ran = 2; });
+    });
+    queue->timeline().wait(queue->last());
+    queue->timeline().wait(queue->last());  // the first wait may have been for what was known before
+    EXPECT_EQ(ran, 2);
 }
 
 TEST(CpuQueueAlone, MakesAndEndsManyQueues) {

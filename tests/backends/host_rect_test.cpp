@@ -14,12 +14,13 @@ namespace {
 using backend::RectMove;
 using backend::RectPart;
 
-void expect_rows_copied(const RectPlace& to_at, const RectPlace& from_at, const Rect& rect) {
+void expect_rows_copied(const RectPlace& to_at, const RectPlace& from_at, const Rect& rect,
+                        bool streaming = false) {
     Random random(rect.row);
     const Bytes from = random_bytes(random, end_of(from_at, rect));
     Bytes to(end_of(to_at, rect) + 1, std::byte{9});
     Bytes expected = to;
-    backend::copy_rows(to.data(), to_at, from.data(), from_at, rect);
+    backend::copy_rows(to.data(), to_at, from.data(), from_at, rect, streaming);
     copy_on_host(expected.data(), to_at, from.data(), from_at, rect);
     EXPECT_TRUE(to == expected) << rect << " " << to_at << " from " << from_at;
 }
@@ -33,20 +34,27 @@ TEST(HostRectTest, CopiesRowsOfEveryLength) {
     }
 }
 
-TEST(HostRectTest, CopiesMoreThanTheCachesKeep) {
-    expect_rows_copied({5, {2000, 0}}, {0, {1800, 0}}, {1777, {10'000, 1}});
-    expect_rows_copied({5, {0, 0}}, {0, {0, 0}}, {backend::large_copy + 13, {1, 1}});
+TEST(HostRectTest, CopiesPastTheCaches) {
+    for (const std::uint64_t row : {8u, 40u, 64u, 200u, 4096u}) {
+        expect_rows_copied({3, {row + 1, 0}}, {1, {row + 7, 0}}, {row, {100, 1}}, true);
+        expect_rows_copied({0, {2 * row, 0}}, {0, {row, 0}}, {row, {100, 1}}, true);
+    }
+    expect_rows_copied({5, {2000, 0}}, {0, {1800, 0}}, {1777, {1000, 1}}, true);
+    expect_rows_copied({5, {0, 0}}, {0, {0, 0}}, {(1 << 20) + 13, {1, 1}}, true);
 }
 
 TEST(HostRectTest, CopiesBytesPastTheCachesAndThroughThem) {
     Random random(1);
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, backend::large_copy + 77}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, (std::size_t{1} << 20) + 77}) {
         const Bytes from = random_bytes(random, bytes + 3);
         Bytes to(bytes + 64, std::byte{9});
         for (const std::size_t shift : {0u, 5u}) {
-            backend::copy_bytes(to.data() + shift, from.data() + 3, bytes);
-            EXPECT_TRUE(std::equal(from.begin() + 3, from.end(), to.begin() + static_cast<int>(shift)));
-            EXPECT_EQ(to[shift + bytes], std::byte{9});
+            for (const auto copy : {&backend::copy_bytes, &backend::stream_copy}) {
+                std::fill(to.begin(), to.end(), std::byte{9});
+                copy(to.data() + shift, from.data() + 3, bytes);
+                EXPECT_TRUE(std::equal(from.begin() + 3, from.end(), to.begin() + static_cast<int>(shift)));
+                EXPECT_EQ(to[shift + bytes], std::byte{9});
+            }
         }
     }
 }

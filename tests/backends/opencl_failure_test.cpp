@@ -239,6 +239,36 @@ TEST_F(OpenClFailureTest, ATimedWaitGivesUp) {
     EXPECT_TRUE(queue->timeline().wait_for(point, 10s));
 }
 
+decltype(Api::EnqueueReadBuffer) real_read = nullptr;
+std::atomic<int> reads_left{0};
+/// Has memory for so many more.
+cl_int CL_API_CALL fake_read(cl_command_queue on, cl_mem buffer, cl_bool blocking, std::size_t offset,
+                             std::size_t size, void* to, cl_uint count, const cl_event* list,
+                             cl_event* event) {
+    if (--reads_left < 0) return CL_OUT_OF_HOST_MEMORY;
+    return real_read(on, buffer, blocking, offset, size, to, count, list, event);
+}
+
+TEST_F(OpenClFailureTest, AReadWhoseThirdChunkIsNotEnqueuedBringsNothingHomeLater) {
+    OpenClOptions options;
+    options.heap.share = false;
+    options.queue.chunk_bytes = 1000;
+    const auto other = open_first(options);
+    const auto other_queue = other->make_queue();
+    const auto block = other->allocate(4000);
+    const std::vector<int> data = counting(1000, 1), untouched(1000, -1);
+    std::vector<int> home(1000);
+    other_queue->timeline().wait(other_queue->write(*block, 0, bytes_of(data)));
+    real_read = std::exchange(other->logical().cl.EnqueueReadBuffer, fake_read);
+    reads_left = 2;
+    EXPECT_THROW(other_queue->read(*block, 0, std::as_writable_bytes(std::span(home))), MemoryError);
+    home = untouched;
+    other_queue->timeline().wait(other_queue->last());
+    EXPECT_EQ(home, untouched) << "its caller has the memory back";
+    reads_left = 100;
+    EXPECT_EQ(read_back(*other_queue, *block, 1000), data) << "the queue goes on";
+}
+
 cl_int CL_API_CALL refuse_build(cl_program /*program*/, cl_uint /*count*/, const cl_device_id* /*devices*/,
                                 const char* /*options*/, void(CL_CALLBACK* /*notify*/)(cl_program, void*),
                                 void* /*data*/) {

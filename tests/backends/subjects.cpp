@@ -52,19 +52,19 @@ std::unique_ptr<backend::Program> compiled(backend::Device& device) {
 std::span<const Subject> subjects() {
     static const Subject all[] = {
         {"lavapipe", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_MESA_LLVMPIPE, mapped); },
-         vulkan_program, false, false},
+         vulkan_program, false},
         {"swiftshader", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, mapped); },
-         vulkan_program, false, false},
-        {"pocl", open_opencl, compiled, false, false}};
+         vulkan_program, false},
+        {"pocl", open_opencl, compiled, false}};
     return all;
 }
 
 std::span<const Subject> every_subject() {
     static const std::vector<Subject> all = [] {
         std::vector<Subject> list(subjects().begin(), subjects().end());
-        list.push_back({"cpu", open_cpu<3>, compiled, true, false});
-        list.push_back({"cpu_of_one_thread", open_cpu<1>, compiled, true, true});
-        list.push_back({"reference", open_reference, compiled, true, true});
+        list.push_back({"cpu", open_cpu<3>, compiled, true});
+        list.push_back({"cpu_of_one_thread", open_cpu<1>, compiled, true});
+        list.push_back({"reference", open_reference, compiled, true});
         return list;
     }();
     return all;

@@ -20,7 +20,6 @@ struct Subject {
     std::function<std::unique_ptr<backend::Device>(bool mapped)> open;
     std::function<std::unique_ptr<backend::Program>(backend::Device&)> multiply_add;
     bool on_host = false;  // memory is always the host's: `mapped` makes no difference
-    bool at_once = false;  // a command has run when its call returns: a callback must not wait for the caller
 };
 
 /// Those that work on their own.

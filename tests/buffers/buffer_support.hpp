@@ -4,6 +4,7 @@
 #include "support/backend_test.hpp"
 #include "support/expect_error.hpp"
 
+#include <cstddef>
 #include <numeric>
 #include <vector>
 
@@ -20,6 +21,15 @@ std::vector<T> numbers(std::size_t count, T first = T{}) {
 /// Doubles each element.
 inline auto make_twice() {
     return kernel("twice", [](Buff<int> data) { data[global_id().x] = data[global_id().x] * 2; });
+}
+
+using Bytes = std::vector<std::byte>;
+
+/// The elements of queue k's replica, whatever their type.
+inline Bytes bytes_on(unsigned k, const AnyBuffer& buffer) {
+    Bytes bytes(buffer.bytes());
+    buffer.read_bytes(bytes, k);
+    return bytes;
 }
 
 }  // namespace volley::testing

@@ -56,6 +56,20 @@ VOLLEY_BACKEND_TEST(Copy, ChecksBeforeItAllocates) {
     error_of(ErrorCode::WrongContext, [&] { to.write(numbers(10), other.queue(0)); });
 }
 
+VOLLEY_BACKEND_TEST(Copy, OfNothingDoesNothing) {
+    Buffer<int> from = as_buffer(numbers(10)), to = as_buffer(numbers(10, 50));
+    wait();
+    EXPECT_TRUE(to.view(3, 0).copy_from(from.view(10, 0)).ready());
+    to.copy_within(2, 2, 0);
+    EXPECT_EQ(to.read(0), numbers(10, 50));
+    EXPECT_EQ(transfer_plan(from.view(0, 0), to.view(0, 0)).path, TransferPath::None);
+    Buffer<int> empty(0), other({0, 5});
+    EXPECT_NO_THROW(empty.copy_from(Buffer<int>(0)));
+    EXPECT_NO_THROW(other.copy_from(Buffer<int>({0, 5})));
+    EXPECT_TRUE(empty.read(1).empty());
+    error_of(ErrorCode::SizeMismatch, [&] { empty.copy_from(other); });
+}
+
 VOLLEY_BACKEND_TEST(Copy, FollowsTheWorkOnBothSides) {
     const auto add = kernel(
         "add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });

@@ -1,14 +1,13 @@
 // The host in a buffer's memory: spans, arrays, guards, single values; what is checked, and in which order.
 #include "buffers/buffer_support.hpp"
-
-#include <chrono>
-#include <thread>
+#include "support/held_queue.hpp"
 
 namespace volley {
 namespace {
 
 using testing::error_of;
 using testing::expect_contains;
+using testing::HeldQueue;
 using testing::make_twice;
 using testing::numbers;
 
@@ -90,6 +89,40 @@ VOLLEY_BACKEND_TEST(HostAccess, AGuardKeepsTheDeviceAway) {
     Mapping<const int> first = std::as_const(buffer).map(0);
     Mapping<const int> moved = std::move(first);
     EXPECT_EQ(moved(3), 200);
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, WaitsForItsOwnBytesAlone) {
+    NEEDS_HOST_MEMORY();
+    Buffer<int> buffer = as_buffer(numbers(1000));
+    Buffer<int> first = buffer.view(0, 500), second = buffer.view(500, 500);
+    wait();
+    HeldQueue held(queue(0));
+    const Event doubled = make_twice().on(queue(0))(first);
+    EXPECT_EQ(second.as_span(0)[7], 507);
+    EXPECT_EQ(std::as_const(second).as_span(0)[7], 507);
+    EXPECT_EQ(second.as_array(0)(8), 508);
+    EXPECT_EQ(second.map(0)(9), 509);
+    second.as_span(0)[10] = -1;
+    EXPECT_FALSE(doubled.ready());
+    EXPECT_FALSE(held.released_by_itself());
+    held.release();
+    EXPECT_EQ(first.as_span(0)[7], 14);
+    EXPECT_EQ(buffer.read(0)[510], -1);
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, ForReadingPassesReaders) {
+    NEEDS_HOST_MEMORY();
+    const Buffer<int> source = as_buffer(numbers(100));
+    Buffer<int> target(100);
+    wait();
+    HeldQueue held(queue(0));
+    const Event copied = target.copy_from(source);
+    EXPECT_EQ(source.as_span(0)[7], 7);
+    EXPECT_EQ(source.map(0)(8), 8);
+    EXPECT_FALSE(copied.ready());
+    EXPECT_FALSE(held.released_by_itself());
+    held.release();
+    EXPECT_EQ(target.as_span(0)[9], 9);
 }
 
 VOLLEY_BACKEND_TEST(HostAccess, ItemIsOneValueOnAnyDevice) {

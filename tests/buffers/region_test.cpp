@@ -1,10 +1,6 @@
 // Regions: moved between host and device, inside a device and between devices, against a plain host model.
 #include "buffers/buffer_support.hpp"
 
-#include "support/random.hpp"
-
-#include <span>
-
 namespace volley {
 namespace {
 
@@ -76,126 +72,6 @@ VOLLEY_BACKEND_TEST(Region, ThatOverlapsItsSourceIsAnError) {
     EXPECT_EQ(buffer.read_region(0, {1}), (std::vector<int>{7, 7, 9, 9, 11, 11}));
     buffer.copy_within(0, 12, 6);
     EXPECT_EQ(buffer.read_region(1, {0}), (std::vector<int>{13, 13, 15, 15, 17, 17}));
-}
-
-/// A random array with padding, of which a random part is selected; what is selected has the wanted shape.
-struct RandomArray {
-    std::vector<Selector> selectors;
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> padded;
-    // By brute force: positions of the selected elements, in the array's own row-major order.
-    std::vector<std::size_t> positions;
-
-    [[nodiscard]] Selection selection() const { return Selection(std::span<const Selector>(selectors)); }
-    [[nodiscard]] std::size_t size() const {
-        std::size_t count = 1;
-        for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
-        return count;
-    }
-    [[nodiscard]] Buffer<int> make(const std::vector<int>& data) const {
-        Buffer<int> buffer(Shape(shape), {.padded_shape = Shape(padded)});
-        buffer.write(data);
-        return buffer;
-    }
-};
-
-RandomArray random_array(testing::Random& random, const std::vector<std::int64_t>& wanted) {
-    RandomArray array;
-    std::vector<std::vector<std::int64_t>> picks;  // per axis, the indices that are selected
-    const auto add_axis = [&](std::int64_t extent, std::vector<std::int64_t> picked,
-                              const Selector& selector) {
-        array.shape.push_back(extent);
-        array.padded.push_back(extent + static_cast<std::int64_t>(random.below(3)));
-        picks.push_back(std::move(picked));
-        array.selectors.push_back(selector);
-    };
-    std::size_t left = wanted.size();
-    for (std::size_t d = 0; d < wanted.size(); ++d, --left) {
-        if (array.shape.size() + left < 5 && random.below(4) == 0) {
-            const auto extent = static_cast<std::int64_t>(1 + random.below(4));
-            const auto index = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(extent)));
-            add_axis(extent, {index}, random.below(2) == 0 ? index : index - extent);
-        }
-        const std::int64_t length = wanted[d];
-        if (length == 1 && random.below(4) == 0) {
-            array.selectors.emplace_back(newaxis);
-            continue;
-        }
-        const auto step = static_cast<std::int64_t>(1 + random.below(3));
-        const auto begin = static_cast<std::int64_t>(random.below(3));
-        const std::int64_t last = begin + (length - 1) * step;
-        const std::int64_t extent = last + 1 + static_cast<std::int64_t>(random.below(3));
-        std::vector<std::int64_t> picked;
-        for (std::int64_t i = 0; i < length; ++i) picked.push_back(begin + i * step);
-        if (begin == 0 && step == 1 && extent == length && random.below(2) == 0) {
-            add_axis(extent, std::move(picked), all);
-        } else if (last + step >= extent && random.below(2) == 0) {
-            add_axis(extent, std::move(picked), slice(begin, none, step));
-        } else {
-            add_axis(extent, std::move(picked),
-                     slice(begin - (random.below(2) == 0 ? extent : 0), last + 1, step));
-        }
-    }
-    if (array.shape.empty()) add_axis(2, {1}, -1);
-    array.positions = {0};
-    for (std::size_t d = 0; d < array.shape.size(); ++d) {
-        std::vector<std::size_t> next;
-        for (const std::size_t position : array.positions) {
-            for (const std::int64_t i : picks[d])
-                next.push_back(position * static_cast<std::size_t>(array.shape[d]) +
-                               static_cast<std::size_t>(i));
-        }
-        array.positions = std::move(next);
-    }
-    return array;
-}
-
-std::vector<std::int64_t> random_shape(testing::Random& random) {
-    std::vector<std::int64_t> shape(random.below(5));
-    for (std::int64_t& extent : shape) extent = static_cast<std::int64_t>(1 + random.below(5));
-    return shape;
-}
-
-#ifdef VOLLEY_SANITIZED
-constexpr int cases = 60;
-#else
-constexpr int cases = 400;  // on each backend, three transfers each
-#endif
-
-VOLLEY_BACKEND_TEST(Region, RandomOnesAgreeWithAHostModel) {
-    for (int i = 0; i < cases; ++i) {
-        const std::uint64_t seed = 1000 + static_cast<std::uint64_t>(i);
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        testing::Random random(seed);
-        const std::vector<std::int64_t> shape = random_shape(random);
-        const RandomArray a = random_array(random, shape);
-        const RandomArray b = random_array(random, shape);
-        std::vector<int> from_model = numbers(a.size(), 1);
-        std::vector<int> to_model = numbers(b.size(), -1'000'000);
-        const Buffer<int> from = a.make(from_model);
-        Buffer<int> to = b.make(to_model);
-        // Device to device
-        copy_region(to, b.selection(), from, a.selection());
-        ASSERT_EQ(a.positions.size(), b.positions.size());
-        for (std::size_t e = 0; e < a.positions.size(); ++e)
-            to_model[b.positions[e]] = from_model[a.positions[e]];
-        ASSERT_EQ(to.read(i % 2), to_model);
-        // Device to host
-        std::vector<int> expected;
-        for (const std::size_t position : a.positions) expected.push_back(from_model[position]);
-        ASSERT_EQ(from.read_region(static_cast<unsigned>(i) % 2, a.selection()), expected);
-        // Host to device, and fills
-        if (random.below(2) == 0) {
-            for (int& value : expected) value = -value;
-            to.write_region(b.selection(), expected);
-            for (std::size_t e = 0; e < expected.size(); ++e) to_model[b.positions[e]] = expected[e];
-        } else {
-            to.fill_region(b.selection(), 77);
-            for (const std::size_t position : b.positions) to_model[position] = 77;
-        }
-        ASSERT_EQ(to.read((i + 1) % 2), to_model);
-        if (::testing::Test::HasFailure()) return;
-    }
 }
 
 }  // namespace

@@ -36,10 +36,12 @@ VOLLEY_BACKEND_TEST(View, OutsideOfItsParentIsAnError) {
     error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view(9, 0)); });
     error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view(~std::size_t{0}, 2)); });
     error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view(2, ~std::size_t{0})); });
-    error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view_bytes(30, 3)); });
     const std::string text = error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view(3, 7)); });
     expect_contains(text, "'samples'");
     expect_contains(text, "7 elements at 3");
+    expect_contains(text, "of 8 elements");
+    expect_contains(error_of(ErrorCode::InvalidView, [&] { static_cast<void>(view.view_bytes(30, 3)); }),
+                    "of 32 bytes");
 }
 
 VOLLEY_BACKEND_TEST(View, HasAnIdentityOfItsOwnAndTheStorageOfItsBase) {

@@ -96,6 +96,28 @@ TEST_P(Bounds, SharedArraysAreChecked) {
     EXPECT_NE(text.find("32"), std::string::npos) << text;
 }
 
+TEST_P(Bounds, AGraphWithACommandThatFailsRunsToItsEndAndCanBeSubmittedAgain) {
+    const auto scope = context_->use();
+    Buffer<float> data = as_buffer(std::vector<float>(100, 1.0f)),
+                  other = as_buffer(std::vector<float>(8, 1.0f));
+    auto shift = kernel("shift", [](Buff<float> d) { d[global_id().x] = d[global_id().x + 1u]; });
+    auto twice = kernel("twice", [](Buff<float> d) { d[global_id().x] = d[global_id().x] * 2.0f; });
+    auto g = record([&] {
+        twice(other);
+        shift(data);
+        twice(other);
+    });
+    for (const float expected : {4.0f, 16.0f}) {
+        const Event done = g.submit();
+        EXPECT_NE(message_of([&] { done.wait(); }).find("kernel 'shift'"), std::string::npos);
+        EXPECT_EQ(other.read(0)[7], expected) << "what does not depend on it is done";
+        EXPECT_NO_THROW(done.wait()) << "the error is told once";
+    }
+    auto good = record([&] { twice(other); });
+    good.submit().wait();
+    EXPECT_EQ(other.read(0)[0], 32.0f);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Bounds, ::testing::Values("reference:0", "cpu:0"), [](const auto& device) {
     return std::string(device.param, std::string_view(device.param).find(':'));
 });

@@ -28,6 +28,18 @@ TEST(Patterns, ContiguousAccessesAreVectorLoadsAndStores) {
     EXPECT_TRUE(has(code, "%ymm")) << code;
 }
 
+TEST(Patterns, ProcessorsWithoutWideVectorsHaveFourLanes) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of(
+        [](Buff<const float> in, Buff<float> out) {
+            const auto i = global_id().x;
+            out[i] = in[i] * 3.0f;
+        },
+        {.cpu = "x86-64", .features = "", .width = 4});
+    EXPECT_TRUE(has(code, "mulps")) << code;
+    EXPECT_FALSE(has(code, "%ymm")) << code;
+}
+
 TEST(Patterns, FullGridsHaveNoMasks) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<float> data) { data[global_id().x] += 1.0f; }, avx512());

@@ -83,6 +83,39 @@ TEST(SpirvModule, ArgumentsBeyondThePushConstantsGoThroughMemory) {
     EXPECT_TRUE(valid_module(fn, poor_target()).indirect);
 }
 
+TEST(SpirvModule, ValuesThatLieApartHaveABlockOfTheirOwn) {
+    const ir::Function fn = traced([](Buff<float> a, Const<float> b, Buff<float> c, Const<unsigned> d) {
+        const auto i = global_id().x + d;
+        a[i] = c[i] * b;
+    });
+    const spirv::Variant apart = {.local = {64, 1, 1}, .full = true, .values_apart = true};
+    const spirv::Module module = valid_module(fn, rich_target(), apart);
+    EXPECT_FALSE(module.indirect);
+    EXPECT_EQ(module.argument_bytes, 24u) << "two buffers and the block's address";
+    EXPECT_EQ(module.value_bytes, 8u);
+    EXPECT_EQ(count_fields(module, FieldKind::ValueBlock), 1);
+    ASSERT_EQ(count_fields(module, FieldKind::Value), 2);
+    EXPECT_EQ(module.fields[3].offset, 0u);
+    EXPECT_EQ(module.fields[4].offset, 4u);
+
+    // Without room for the address, all of it is in memory.
+    const spirv::Module poor = valid_module(fn, poor_target(), apart);
+    EXPECT_TRUE(poor.indirect);
+    EXPECT_EQ(poor.value_bytes, 0u);
+    EXPECT_EQ(count_fields(poor, FieldKind::ValueBlock), 0);
+}
+
+TEST(SpirvModule, WithoutValuesNothingLiesApart) {
+    const ir::Function fn = traced([](Buff<float> a, Const<float>) { a[global_id().x] += 1.0f; });
+    const spirv::Variant apart = {.local = {64, 1, 1}, .full = true, .values_apart = true};
+    for (const spirv::Target& target : all_targets()) {
+        const spirv::Module module = valid_module(fn, target, apart);
+        EXPECT_FALSE(module.indirect);
+        EXPECT_EQ(module.value_bytes, 0u);
+        EXPECT_EQ(module.fields.size(), 1u);
+    }
+}
+
 TEST(SpirvModule, WorkgroupsLieInOneDimension) {
     const ir::Function fn = traced([](Buff<unsigned> data) { data[global_id().x] = local_id().y; });
     EXPECT_TRUE(says(valid_module(fn, rich_target(), {{8, 4, 2}, true, false}), " 17 64 1 1\n"));

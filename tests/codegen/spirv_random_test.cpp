@@ -18,8 +18,8 @@ TEST_P(SpirvRandom, ProgramsAreValidModules) {
         ir::Function fn = program.fn;
         passes::optimise(fn);
         try {
-            const spirv::Module module =
-                spirv::compile(fn, {program.local, seed % 3 == 0, seed % 5 == 0}, target);
+            const spirv::Module module = spirv::compile(
+                fn, {program.local, seed % 3 == 0, seed % 5 == 0, false, seed % 2 == 0}, target);
             ASSERT_EQ(objections(module.words), "") << "seed " << seed << ", " << target.device << '\n'
                                                     << testing::describe(program);
         } catch (const DeviceError& error) {

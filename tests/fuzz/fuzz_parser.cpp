@@ -1,13 +1,15 @@
 // libFuzzer's entry to the IR parser: any bytes are refused by an IrError, or give a function that prints and
-// reads back to the same. Not part of the build; by hand:
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I include -I src
-//   tests/fuzz/fuzz_parser.cpp
-//       src/ir/*.cpp src/core/{dtype,error,hash}.cpp -o fuzz_parser
+// reads back to the same. The asan preset runs it for a moment; for longer, in build/asan:
+//   mkdir -p found && tests/fuzz/fuzz_parser -max_total_time=3600 found ../../tests/fuzz/corpus
 #include "ir/hash.hpp"
 #include "ir/parser.hpp"
 #include "ir/printer.hpp"
 
 #include <volley/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace volley;

@@ -34,10 +34,13 @@ bool can_be_full(const Program& program, const ir::Function& fn, unsigned width)
     return true;
 }
 
-Execution run_cpu(const Program& program, const ir::Function& fn, unsigned width, bool full) {
+Execution run_cpu(const Program& program, const ir::Function& fn, unsigned width, bool full,
+                  const std::string& processor) {
     const bool flat = llvm::is_flat(fn);
     const llvm::Variant variant{flat ? ir::Dim3{1, 1, 1} : program.local, full};
-    const auto kernel = llvm::compile(fn, variant, llvm::host_target(width));
+    const llvm::Target target =
+        processor.empty() ? llvm::host_target(width) : llvm::Target{processor, "", width};
+    const auto kernel = llvm::compile(fn, variant, target);
 
     ProgramMemory memory(program);
     const llvm::ArgLayout layout = llvm::layout_args(fn);

@@ -56,15 +56,16 @@ std::optional<Failure> check_cpu(const Program& program, const DifferentialOptio
     for (const unsigned width : options.widths) {
         if (program.subgroups) expected = run_reference(program, fn, width);
         std::vector<bool> variants = {false};
-        // The unmasked form as well, for one width of each program: the other widths' turn comes with other
+        // The masked form as well, for one width of each program: the other widths' turn comes with other
         // seeds.
         const bool chosen =
-            options.widths.size() == 1 || options.widths[program.seed % options.widths.size()] == width;
+            program.seed % options.both_forms == 0 &&
+            options.widths[program.seed / options.both_forms % options.widths.size()] == width;
         if (can_be_full(program, fn, width)) variants = chosen ? std::vector{false, true} : std::vector{true};
         for (const bool full : variants) {
             const std::string where = cat("CPU, width ", width, full ? ", full grid" : "");
             try {
-                const Execution actual = run_cpu(program, fn, width, full);
+                const Execution actual = run_cpu(program, fn, width, full, options.processor);
                 if (auto failure = labelled(where, difference(program, expected, actual), width))
                     return failure;
             } catch (const std::exception& e) {

@@ -12,6 +12,8 @@ struct DifferentialOptions {
     bool passes = true;  // after each pass by itself
     bool cpu = true;     // compiled code
     std::vector<unsigned> widths = {1, 4, 8, 16};
+    unsigned both_forms = 1;     // how often a full grid also runs under a mask: one of so many programs
+    std::string processor = {};  // that compiled code is for; empty: the host's
 };
 
 struct Failure {

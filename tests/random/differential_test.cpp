@@ -1,9 +1,10 @@
 // Random programs on the interpreter, through the passes and on compiled code at all widths. A failure prints
-// the seed and the minimised program; VOLLEY_SEED=n runs that one program. `volley_random --minutes N` runs
-// for longer.
+// the seed and the minimised program; VOLLEY_SEED=n runs that one program, VOLLEY_FIRST_SEED=n begins
+// elsewhere. `volley_random --minutes N` runs for longer.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
+#include "support/random.hpp"
 #include "support/sanitized.hpp"
 
 #include <gtest/gtest.h>
@@ -13,10 +14,14 @@
 namespace volley::testing {
 namespace {
 
-constexpr std::uint64_t first_seed = 1;
+using OptionsFor = GeneratorOptions (*)(std::uint64_t seed);
 
-// Runs the seeds in a child, so that a crash of compiled code still names its seed.
-void run_seeds(std::uint64_t begin, std::uint64_t end, const DifferentialOptions& options) {
+/// `count` seeds for each slice. They run in a child, so that a crash of compiled code still names its seed.
+void run_slice(unsigned slice, std::uint64_t count, const DifferentialOptions& options,
+               OptionsFor options_of) {
+    const std::uint64_t first_seed = first_seed_or(1);
+    std::uint64_t begin = first_seed + slice * count;
+    std::uint64_t end = begin + count;
     if (std::getenv("VOLLEY_SEED") != nullptr) {
         begin = seed_or(begin);
         end = begin + 1;
@@ -25,13 +30,14 @@ void run_seeds(std::uint64_t begin, std::uint64_t end, const DifferentialOptions
         [&](volatile std::uint64_t& progress) {
             for (std::uint64_t seed = begin; seed < end; ++seed) {
                 progress = seed;
-                const Program program = generate(seed, options_for(seed));
+                const Program program = generate(seed, options_of(seed));
                 if (check(program, options)) throw std::runtime_error("found one");
             }
         },
         300);
     if (outcome.ended_well) return;
-    const Program program = generate(outcome.progress, options_for(outcome.progress));
+    SCOPED_TRACE("VOLLEY_FIRST_SEED=" + std::to_string(first_seed));
+    const Program program = generate(outcome.progress, options_of(outcome.progress));
     const auto failure = check_isolated(program, options);
     ASSERT_FALSE(failure) << report_isolated(program, *failure, options);
     FAIL() << "seed " << outcome.progress << ": " << outcome.how << ", but not when it runs alone";
@@ -43,25 +49,31 @@ class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 constexpr unsigned slices = 8;
 constexpr auto share = unless_sanitized<std::uint64_t>(1, 5);
 constexpr std::uint64_t pass_programs = 2400 / share;
-constexpr std::uint64_t cpu_programs = 160 / share;        // at all widths
-constexpr std::uint64_t cpu_programs_once = 1200 / share;  // at one each
+constexpr std::uint64_t short_programs = 2000 / share;  // at all widths
+constexpr std::uint64_t cpu_programs = 320 / share;     // at one each
+constexpr std::uint64_t old_processor_programs = 400 / share;
 
 TEST_P(RandomPrograms, MeanTheSameAfterEveryPass) {
-    const std::uint64_t n = pass_programs / slices;
-    run_seeds(first_seed + GetParam() * n, first_seed + (GetParam() + 1) * n, {.cpu = false});
+    run_slice(GetParam(), pass_programs / slices, {.cpu = false}, options_for);
 }
 
 TEST_P(RandomPrograms, RunAlikeOnTheCpuAtAllWidths) {
-    const std::uint64_t n = cpu_programs / slices;
-    run_seeds(first_seed + GetParam() * n, first_seed + (GetParam() + 1) * n, {.passes = false});
+    run_slice(GetParam(), short_programs / slices, {.passes = false, .both_forms = 5}, short_options_for);
 }
 
-TEST_P(RandomPrograms, RunAlikeOnTheCpuAtOneWidthEach) {
+TEST_P(RandomPrograms, OfAnyLengthRunAlikeOnTheCpuAtOneWidthEach) {
     const unsigned width = DifferentialOptions{}.widths[GetParam() % 4];
-    const std::uint64_t n = cpu_programs_once / slices;
-    const std::uint64_t begin = first_seed + cpu_programs + GetParam() * n;
-    run_seeds(begin, begin + n, {.passes = false, .widths = {width}});
+    run_slice(GetParam(), cpu_programs / slices, {.passes = false, .widths = {width}}, options_for);
 }
+
+#if defined(__x86_64__)
+// Without fused multiplication, rounding, gathers or masks in the instruction set; and with half of them.
+TEST_P(RandomPrograms, RunAlikeOnOlderProcessors) {
+    const char* const processor = GetParam() % 2 == 0 ? "x86-64" : "x86-64-v2";
+    run_slice(GetParam(), old_processor_programs / slices,
+              {.passes = false, .widths = {4}, .processor = processor}, short_options_for);
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Slice, RandomPrograms, ::testing::Range(0u, slices));
 

@@ -24,7 +24,9 @@ struct GuardError : std::runtime_error {
 [[nodiscard]] Execution run_reference(const Program& program, const ir::Function& fn, unsigned subgroup_size);
 
 /// Compiled for vectors of `width` lanes; `full` promises a grid without partial edges (see can_be_full).
-[[nodiscard]] Execution run_cpu(const Program& program, const ir::Function& fn, unsigned width, bool full);
+/// `processor` is one that the host's can do as much as; empty: the host's own.
+[[nodiscard]] Execution run_cpu(const Program& program, const ir::Function& fn, unsigned width, bool full,
+                                const std::string& processor = {});
 [[nodiscard]] bool can_be_full(const Program& program, const ir::Function& fn, unsigned width);
 
 /// On any device.

@@ -127,7 +127,7 @@ void Generator::observe_all() {
     for (const Variable& variable : variables_) {
         if (random_.chance(80)) observe({b_.load(variable.root, {}), variable.type, false});
     }
-    for (unsigned n = 0; n < 4 && !values_.empty(); ++n) observe(random_.pick(values_));
+    for (unsigned n = 0; n < options_.observed && !values_.empty(); ++n) observe(random_.pick(values_));
 }
 
 Program Generator::run() {
@@ -165,6 +165,13 @@ GeneratorOptions options_for(std::uint64_t seed) {
     options.barriers = random.chance(45);
     options.statements =
         static_cast<unsigned>(random.chance(10) ? random.between(32, 60) : random.between(4, 28));
+    return options;
+}
+
+GeneratorOptions short_options_for(std::uint64_t seed) {
+    GeneratorOptions options = options_for(seed);
+    options.statements = 1 + options.statements % 4;
+    options.observed = 2;
     return options;
 }
 

@@ -13,11 +13,15 @@ struct GeneratorOptions {
     bool subgroups = false;    // subgroup operations
     bool barriers = true;      // shared memory
     unsigned statements = 24;  // about how many
+    unsigned observed = 4;     // values that are stored at the end, beside most variables
 };
 
 [[nodiscard]] Program generate(std::uint64_t seed, const GeneratorOptions& options = {});
 
 /// Options that vary with the seed, so that one run covers all kinds.
 [[nodiscard]] GeneratorOptions options_for(std::uint64_t seed);
+/// The same with a few statements. Compiling takes nearly all of a check's time, and four short programs take
+/// as much of it as one of the others.
+[[nodiscard]] GeneratorOptions short_options_for(std::uint64_t seed);
 
 }  // namespace volley::testing

@@ -14,7 +14,8 @@ using testing::expect_contains;
 class DriversTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        Drivers::instance().add(backends::null::make_driver(std::make_shared<backends::null::NullLog>(), 3));
+        Drivers::instance().add(
+            backends::null::make_driver(std::make_shared<backends::null::NullLog>(), {.devices = 3}));
     }
     static std::vector<std::string> select(std::vector<std::string> names) {
         std::vector<std::string> ids;

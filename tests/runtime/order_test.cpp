@@ -95,6 +95,21 @@ TEST(Order, WaitWaitsForEveryQueue) {
     EXPECT_EQ(null.log->lines(), (Lines{"q0 wait 1", "q1 wait 1", "q2 wait 2"}));
 }
 
+TEST(Order, WaitingForADeviceWaitsForAllItsQueuesAndNoOthers) {
+    NullContext null({.devices = {"null:0", "null:1"}, .queues_per_device = 2});
+    const auto use = null.context.use();
+    Buffer<int> a(64);
+    make_touch()(a);
+    make_touch().on(queue(3))(a);
+    null.log->clear();
+    null.context.wait(1);
+    EXPECT_EQ(null.log->lines(), (Lines{"q2 wait 1", "q3 wait 2"}));
+    null.context.wait(1);
+    EXPECT_EQ(null.log->lines().size(), 2u) << "there is nothing left to wait for";
+    null.context.wait(0);
+    EXPECT_EQ(null.log->lines(), (Lines{"q2 wait 1", "q3 wait 2", "q0 wait 1", "q1 wait 1"}));
+}
+
 TEST(Order, WhatOneDeviceRefusesStartsOnNone) {
     NullContext null({.devices = {"null:0", "cpu"}});
     const auto use = null.context.use();

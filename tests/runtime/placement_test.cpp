@@ -152,7 +152,7 @@ TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
     Buffer<int> data(4, {.placement = Placement::per_device});
     make_touch().on(queue(0))(data);  // q0's point 1
     make_touch().on(queue(1))(data);
-    const Lines expected = {"q0 launch touch 4x1x1 local 64x1x1 -> 1", "q1 wait_for 1 -> 1",
+    const Lines expected = {"q0 launch touch 4x1x1 local 64x1x1 -> 1", "q1 wait_for q0 1 -> 1",
                             "q1 launch touch 4x1x1 local 64x1x1 -> 2"};
     EXPECT_EQ(null.log->lines(), expected);
     null.log->clear();
@@ -161,7 +161,7 @@ TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
         << "a queue is in order with itself, and has waited once";
     null.log->clear();
     make_touch().on(queue(0))(data);
-    EXPECT_EQ(null.log->lines().front(), "q0 wait_for 3 -> 2");
+    EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 3 -> 2");
 }
 
 TEST_F(PlacementTest, ReadersOfASharedReplicaDoNotWaitForEachOther) {
@@ -177,7 +177,7 @@ TEST_F(PlacementTest, ReadersOfASharedReplicaDoNotWaitForEachOther) {
     EXPECT_EQ(null.log->lines(), expected) << "the write has passed, and reading is no write";
     null.log->clear();
     make_touch().on(queue(1))(data);
-    EXPECT_EQ(null.log->lines().front(), "q1 wait_for 2 -> 2") << "but a writer waits for readers";
+    EXPECT_EQ(null.log->lines().front(), "q1 wait_for q0 2 -> 2") << "but a writer waits for readers";
 }
 
 TEST_F(PlacementTest, AReplicaThatOnlyItsQueueUsesIsNeverWaitedFor) {
@@ -192,9 +192,9 @@ TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIs) {
     Buffer<int> data(4);
     make_touch()(data);
     null.log->clear();
-    data.storage().replica(0).used(1, 1);  // as a copy on queue 1 that reads replica 0 does
+    data.storage().replica(0).used(1, 1, {0, 16});  // as a copy on queue 1 that reads replica 0 does
     make_touch().on(queue(0))(data);
-    EXPECT_EQ(null.log->lines().front(), "q0 wait_for 1 -> 2");
+    EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 1 -> 2");
 }
 
 TEST_F(PlacementTest, OnlyASharedStorageTakesTheLockOfOrder) {

@@ -4,6 +4,7 @@
 #include "backends/null/null_driver.hpp"
 #include "core/text.hpp"
 #include "runtime/drivers.hpp"
+#include "support/counting.hpp"
 #include "support/expect_error.hpp"
 
 #include <volley/volley.hpp>
@@ -11,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -22,11 +22,14 @@ struct NullContext {
     std::shared_ptr<backends::null::NullLog> log = std::make_shared<backends::null::NullLog>();
     Context context;
 
-    explicit NullContext(ContextOptions options = {.devices = {"null:0"}}) : context(make(log, options)) {}
+    explicit NullContext(ContextOptions options = {.devices = {"null:0"}},
+                         backends::null::NullOptions driver = {})
+        : context(make(log, options, driver)) {}
 
 private:
-    static Context make(const std::shared_ptr<backends::null::NullLog>& log, const ContextOptions& options) {
-        runtime::Drivers::instance().add(backends::null::make_driver(log));
+    static Context make(const std::shared_ptr<backends::null::NullLog>& log, const ContextOptions& options,
+                        const backends::null::NullOptions& driver) {
+        runtime::Drivers::instance().add(backends::null::make_driver(log, driver));
         return make_context(options);
     }
 };
@@ -39,13 +42,6 @@ inline auto make_scale() {
         auto i = global_id().x;
         data[i] = data[i] * alpha;
     });
-}
-
-template <class T>
-std::vector<T> counting(std::size_t count) {
-    std::vector<T> numbers(count);
-    std::iota(numbers.begin(), numbers.end(), T{});
-    return numbers;
 }
 
 }  // namespace volley::testing

@@ -2,6 +2,7 @@
 #include "support/backend_test.hpp"
 
 #include "backends/vulkan/vulkan_instance.hpp"
+#include "support/unmapped_drivers.hpp"
 
 #include <cstdlib>
 #include <map>
@@ -28,9 +29,11 @@ class ContextEnvironment final : public ::testing::Environment {
 [[maybe_unused]] const ::testing::Environment* const environment =
     ::testing::AddGlobalTestEnvironment(new ContextEnvironment);
 
-std::optional<Context> open(const ContextOptions& options) {
+std::optional<Context> open(const DeviceConfiguration& configuration) {
     try {
-        return make_context(options);
+        std::optional<UnmappedDrivers> drivers;
+        if (configuration.unmapped) drivers.emplace();
+        return make_context(configuration.options);
     } catch (const DeviceError& error) {
         if (error.code() != ErrorCode::UnknownDevice) throw;
         return std::nullopt;
@@ -44,6 +47,13 @@ std::vector<std::string_view> pocl_suites() {
     if (chosen != nullptr && std::string_view(chosen) == "all") return {};
     return {"BadInput", "Bool",  "Branch", "Callable", "DivergentSubgroup", "Grid", "Index",
             "Mix",      "Print", "Stream", "Struct",   "Variable"};
+}
+
+/// Those that move data, or wait for it: to the rest it makes no difference who can reach memory.
+std::vector<std::string_view> transfer_suites() {
+    return {"Array", "Async",        "Copy",          "DlPack",      "ElementType",
+            "Graph", "GraphThreads", "HostAccess",    "Interchange", "Region",
+            "Reuse", "RfftBuffer",   "SharedReplica", "Storage",     "View"};
 }
 
 }  // namespace
@@ -73,6 +83,11 @@ const std::vector<DeviceConfiguration>& backend_configurations() {
         {"swiftshader_2_queues", {.devices = {"vulkan:swiftshader"}, .queues_per_device = 2}},
 #endif
         {"pocl_2_queues", {.devices = {"opencl:0"}, .queues_per_device = 2}},
+        {"lavapipe_unmapped",
+         {.devices = {"vulkan:llvmpipe"}, .queues_per_device = 2},
+         transfer_suites(),
+         true},
+        {"pocl_unmapped", {.devices = {"opencl:0"}, .queues_per_device = 2}, transfer_suites(), true},
     };
     return all;
 }
@@ -94,7 +109,7 @@ bool register_device_test(const std::vector<DeviceConfiguration>& configurations
 
 void DeviceTest::SetUp() {
     const auto [entry, fresh] = contexts().try_emplace(configuration_->label);
-    if (fresh) entry->second = open(configuration_->options);
+    if (fresh) entry->second = open(*configuration_);
     if (!entry->second) GTEST_SKIP() << "this machine has no device " << configuration_->options.devices[0];
     device_ = entry->second->devices()[0];
     validation_messages_ = backends::vulkan::validation_message_count();

@@ -24,6 +24,7 @@ struct DeviceConfiguration {
     std::string label;
     ContextOptions options;
     std::vector<std::string_view> suites = {};  // those that run; empty: all
+    bool unmapped = false;                      // memory out of the host's reach: see unmapped_drivers.hpp
 
     [[nodiscard]] bool takes(std::string_view suite) const {
         return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();

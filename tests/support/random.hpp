@@ -1,6 +1,6 @@
 // Random numbers for tests: small, fast, and the same on every machine and with every standard library, so
 // that a printed seed repeats a failure anywhere. VOLLEY_SEED=n in the environment replaces the seed of every
-// test.
+// test, and VOLLEY_FIRST_SEED=n is where tests of many seeds begin.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +46,19 @@ private:
     std::uint64_t state_;
 };
 
+inline std::uint64_t number_in_environment(const char* name, std::uint64_t otherwise) {
+    const char* const text = std::getenv(name);
+    return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
 /// VOLLEY_SEED when it is set, else `otherwise`.
 inline std::uint64_t seed_or(std::uint64_t otherwise) {
-    const char* const text = std::getenv("VOLLEY_SEED");
-    return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 0) : otherwise;
+    return number_in_environment("VOLLEY_SEED", otherwise);
+}
+
+/// Where a test of many seeds begins: VOLLEY_FIRST_SEED, else `otherwise`.
+inline std::uint64_t first_seed_or(std::uint64_t otherwise) {
+    return number_in_environment("VOLLEY_FIRST_SEED", otherwise);
 }
 
 }  // namespace volley::testing

@@ -1,0 +1,146 @@
+// How the commands of a batch are put together into tasks.
+#include "backends/cpu/cpu_tasks.hpp"
+
+#include "backends/cpu/cpu_launch.hpp"
+#include "support/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace volley::backends::cpu {
+namespace {
+
+using testing::Random;
+using testing::seed_or;
+
+/// Commands of which only the order and the weight are known.
+struct Shape {
+    std::vector<backend::BatchCommand> commands;
+    std::vector<Weight> weights;
+
+    std::uint32_t add(double ns, std::vector<std::uint32_t> after, std::uint32_t pieces = 1) {
+        backend::BatchCommand command;
+        command.after = std::move(after);
+        commands.push_back(std::move(command));
+        weights.push_back({ns, pieces});
+        return static_cast<std::uint32_t>(commands.size() - 1);
+    }
+    [[nodiscard]] std::vector<TaskPlan> tasks(unsigned threads = 2) const {
+        return plan_tasks(commands, weights, threads);
+    }
+};
+
+TEST(CpuTasks, AChainIsCutAtAPiecesWorth) {
+    Shape shape;
+    std::uint32_t last = shape.add(100, {});
+    for (int k = 1; k < 1000; ++k) last = shape.add(100, {last});
+    const std::vector<TaskPlan> tasks = shape.tasks();
+    EXPECT_EQ(tasks.size(), 5u);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+        EXPECT_LE(tasks[t].weight.ns, piece_ns);
+        EXPECT_EQ(tasks[t].after.size(), t == 0 ? 0u : 1u);
+    }
+}
+
+TEST(CpuTasks, ChainsSideBySideStayApart) {
+    Shape shape;
+    for (std::uint32_t k = 0; k < 400; ++k)
+        shape.add(1000, k < 2 ? std::vector<std::uint32_t>{} : std::vector{k - 2});
+    const std::vector<TaskPlan> tasks = shape.tasks();
+    for (const TaskPlan& task : tasks) {
+        for (const std::uint32_t command : task.commands) EXPECT_EQ(command % 2, task.commands[0] % 2);
+    }
+}
+
+TEST(CpuTasks, ForksThatAreCheaperThanAnotherThreadAreOneTask) {
+    Shape shape;
+    const std::uint32_t first = shape.add(500, {});
+    const std::uint32_t left = shape.add(500, {first});
+    const std::uint32_t right = shape.add(500, {first});
+    shape.add(500, {left, right});
+    EXPECT_EQ(shape.tasks().size(), 1u);
+}
+
+TEST(CpuTasks, ForksThatAreNotStayApart) {
+    Shape shape;
+    const std::uint32_t first = shape.add(500, {});
+    const std::uint32_t left = shape.add(9000, {first});
+    const std::uint32_t right = shape.add(9000, {first});
+    shape.add(500, {left, right});
+    EXPECT_EQ(shape.tasks().size(), 4u);
+}
+
+TEST(CpuTasks, ManySmallOnesLeaveSomeForEachThread) {
+    Shape shape;
+    for (int k = 0; k < 1000; ++k) shape.add(100, {});
+    for (const unsigned threads : {2u, 16u}) {
+        const std::vector<TaskPlan> tasks = shape.tasks(threads);
+        EXPECT_GE(tasks.size(), std::size_t{4} * threads);
+        EXPECT_LE(tasks.size(), std::size_t{10} * threads);
+        EXPECT_LE(tasks[0].weight.ns, small_ns);
+    }
+}
+
+TEST(CpuTasks, WhatHasPiecesIsATaskOfItsOwn) {
+    Shape shape;
+    const std::uint32_t first = shape.add(100, {});
+    const std::uint32_t wide = shape.add(100, {first}, 4);
+    shape.add(100, {wide});
+    const std::vector<TaskPlan> tasks = shape.tasks();
+    ASSERT_EQ(tasks.size(), 3u);
+    EXPECT_EQ(tasks[1].weight.pieces, 4u);
+}
+
+TEST(CpuTasks, KeepEveryCommandAndItsOrder) {
+    for (int k = 0; k < 300; ++k) {
+        const std::uint64_t seed = seed_or(static_cast<std::uint64_t>(k) + 1);
+        SCOPED_TRACE("VOLLEY_SEED=" + std::to_string(seed));
+        Random random(seed);
+        Shape shape;
+        const std::uint64_t count = 1 + random.below(random.pick<std::uint64_t>({5, 50, 200}));
+        for (std::uint64_t i = 0; i < count; ++i) {
+            std::vector<std::uint32_t> after;
+            const std::uint64_t wanted = random.pick<std::uint64_t>({0, 1, 1, 2, 3});
+            for (std::uint64_t a = 0; a < std::min(wanted, i); ++a) {
+                const std::uint64_t back =
+                    1 + random.below(std::min<std::uint64_t>(i, random.chance(70) ? 4 : i));
+                after.push_back(static_cast<std::uint32_t>(i - back));
+            }
+            std::sort(after.begin(), after.end());
+            after.erase(std::unique(after.begin(), after.end()), after.end());
+            const bool wide = random.chance(10);
+            shape.add(random.uniform(0, random.chance(80) ? 1000 : 50'000), std::move(after), wide ? 5 : 1);
+        }
+        const std::vector<TaskPlan> tasks = shape.tasks(static_cast<unsigned>(1 + random.below(4)));
+
+        // Where each command is, and which tasks are known to have ended before a task starts.
+        std::vector<std::pair<std::size_t, std::size_t>> place(count, {tasks.size(), 0});
+        std::vector<std::vector<bool>> ended(tasks.size(), std::vector<bool>(tasks.size(), false));
+        for (std::size_t t = 0; t < tasks.size(); ++t) {
+            for (const std::uint32_t before : tasks[t].after) {
+                ASSERT_LT(before, t);
+                ended[t][before] = true;
+                for (std::size_t i = 0; i < before; ++i) ended[t][i] = ended[t][i] || ended[before][i];
+            }
+            for (std::size_t i = 0; i < tasks[t].commands.size(); ++i) {
+                const std::uint32_t command = tasks[t].commands[i];
+                ASSERT_EQ(place[command].first, tasks.size()) << "command " << command << " is there twice";
+                place[command] = {t, i};
+                ASSERT_EQ(shape.weights[command].pieces, tasks[t].weight.pieces);
+            }
+        }
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const auto [task, at] = place[i];
+            ASSERT_LT(task, tasks.size()) << "command " << i << " is missing";
+            for (const std::uint32_t before : shape.commands[i].after) {
+                const auto [other, other_at] = place[before];
+                ASSERT_TRUE(other == task ? other_at < at : ended[task][other]) << before << " before " << i;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace volley::backends::cpu

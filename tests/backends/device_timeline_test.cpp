@@ -1,0 +1,209 @@
+// Timelines of devices that work on their own, and what the host does in their order, with a device that does
+// as the test says.
+#include "backends/api/device_timeline.hpp"
+#include "backends/api/host_commands.hpp"
+#include "backends/queue_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace volley::backend {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ObedientTimeline final : public DeviceTimeline {
+public:
+    ObedientTimeline() : DeviceTimeline(pool_) {}
+    [[nodiscard]] bool lost() const noexcept override { return gone; }
+    void check_lost() const override {}
+
+    std::atomic<Point> device{0};  // what it has reached
+    std::atomic<bool> gone{false};
+
+private:
+    [[nodiscard]] Point ask() const noexcept override { return device; }
+    void sleep_on_device(Point /*point*/, Clock::time_point /*deadline*/) override {
+        std::this_thread::yield();
+    }
+    ReportPool pool_{[](std::uint64_t) { return std::unique_ptr<ReportBuffer>(); }};
+};
+
+/// Brings one byte home.
+Epilogue bringing(Point point, const std::byte& from, std::byte& to) {
+    Epilogue epilogue;
+    epilogue.point = point;
+    epilogue.from = &from;
+    epilogue.to = &to;
+    epilogue.rect.row = 1;
+    return epilogue;
+}
+
+TEST(DeviceTimelineTest, APointHasPassedWhenTheHostHasDoneItsPart) {
+    ObedientTimeline timeline;
+    const std::byte from{7};
+    std::byte to{0};
+    timeline.add(bringing(1, from, to));
+    timeline.submitted(1);
+    EXPECT_EQ(timeline.completed(), 0u);
+    timeline.device = 1;
+    EXPECT_EQ(timeline.completed(), 1u);
+    EXPECT_EQ(to, from);
+}
+
+TEST(DeviceTimelineTest, EpiloguesAreTakenBackWhileOthersLook) {
+    ObedientTimeline timeline;
+    std::atomic<bool> stop{false};
+    std::thread looking([&] {
+        while (!stop) static_cast<void>(timeline.completed());
+    });
+    const std::byte from{7};
+    std::byte to{0};
+    timeline.device = 1;
+    for (Point point = 1; point < 20'000; ++point) {
+        timeline.add(bringing(point, from, to));
+        timeline.cancel();  // the driver refused it
+        timeline.add(bringing(point, from, to));
+        timeline.submitted(point);
+        timeline.device = point;
+    }
+    timeline.wait(timeline.last());
+    stop = true;
+    looking.join();
+    EXPECT_EQ(timeline.completed(), timeline.last());
+}
+
+TEST(DeviceTimelineTest, AReadIsAbandonedWhenNothingOfItIsBroughtHomeAnyMore) {
+    ObedientTimeline timeline;
+    const std::byte from{7};
+    std::byte to[3] = {};
+    testing::Gate gate;
+    std::atomic<bool> begun{false}, abandoned{false};
+    for (const Point point : {Point{1}, Point{2}, Point{3}}) {
+        Epilogue epilogue = bringing(point, from, to[point - 1]);
+        epilogue.read = point == 3 ? 3 : 1;  // two parts, and another read
+        if (point == 1) {
+            epilogue.tell = [&] {
+                begun = true;
+                gate.pass();
+            };
+        }
+        timeline.add(std::move(epilogue));
+        timeline.submitted(point);
+    }
+    timeline.device = 3;
+    std::thread looking([&] { static_cast<void>(timeline.completed()); });
+    while (!begun) std::this_thread::yield();
+    std::thread failing([&] {
+        timeline.abandon_read(1);
+        abandoned = true;
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(abandoned) << "the first part is on its way";
+    gate.open();
+    failing.join();
+    looking.join();
+    timeline.wait(3);
+    EXPECT_EQ(to[1], std::byte{0});
+    EXPECT_EQ(to[2], from) << "that is nobody else's";
+}
+
+TEST(DeviceTimelineTest, OnALostDeviceOnlyWhatIsBeingBroughtHomeIsWaitedFor) {
+    ObedientTimeline timeline;
+    const std::byte from{7};
+    std::byte to[2] = {};
+    testing::Gate gate;
+    std::atomic<bool> begun{false};
+    Epilogue first = bringing(1, from, to[0]);
+    first.tell = [&] {
+        begun = true;
+        gate.pass();
+    };
+    timeline.add(std::move(first));
+    timeline.add(bringing(2, from, to[1]));
+    timeline.submitted(2);
+    timeline.device = 2;
+    std::thread looking([&] { static_cast<void>(timeline.completed()); });
+    while (!begun) std::this_thread::yield();
+    timeline.gone = true;
+    EXPECT_EQ(timeline.completed(), 0u) << "its memory is in use";
+    gate.open();
+    looking.join();
+    EXPECT_TRUE(timeline.wait_for(2, 10s));
+    EXPECT_EQ(to[1], std::byte{0}) << "its memory is the caller's again";
+}
+
+// ---- waits between queues ----
+
+struct WaitingQueue {
+    std::mutex mutex;
+    ObedientTimeline timeline;
+    HostCommands commands{mutex, timeline};
+    bool on_device = false;
+
+    /// Waits for a point of a queue of the same device.
+    Point wait_for(ObedientTimeline& other, Point point) {
+        return commands.wait_for(other, point, &other, [&] {
+            on_device = true;
+            const Point own = timeline.last() + 1;
+            timeline.submitted(own);
+            return own;
+        });
+    }
+};
+
+TEST(HostCommandsTest, WhatTheDeviceWasGivenIsWaitedForByTheDevice) {
+    ObedientTimeline other;
+    other.submitted(1);
+    WaitingQueue queue;
+    queue.wait_for(other, 1);
+    EXPECT_TRUE(queue.on_device);
+}
+
+TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {
+    ObedientTimeline other;
+    // Its command failed when its turn came; what the host has to do after it is still to be done.
+    Epilogue epilogue;
+    epilogue.point = 1;
+    epilogue.prints = true;
+    other.add(std::move(epilogue));
+    other.issue(1);
+    other.pass(1);
+    ASSERT_EQ(other.completed(), 0u);
+    WaitingQueue queue;
+    const Point point = queue.wait_for(other, 1);
+    EXPECT_FALSE(queue.on_device) << "no command of the device's would ever say that it has passed";
+    EXPECT_TRUE(queue.timeline.wait_for(point, 10s));
+    EXPECT_EQ(other.completed(), 1u);
+}
+
+TEST(HostCommandsTest, ACommandThatFailsWhenItsTurnComesLeavesNothingToDoBehindIt) {
+    ObedientTimeline timeline;
+    std::mutex mutex;
+    HostCommands commands(mutex, timeline);
+    const std::byte from{7};
+    std::byte to{0};
+    std::atomic<bool> told{false};
+    {
+        const std::scoped_lock lock(mutex);
+        commands.add([] {});
+        Epilogue epilogue = bringing(2, from, to);
+        epilogue.tell = [&] { told = true; };
+        epilogue.prints = true;
+        timeline.add(std::move(epilogue));
+        commands.add_behind(2, [] { throw std::runtime_error("refused"); });
+        timeline.issue(2);
+    }
+    commands.wake();
+    EXPECT_THROW(timeline.wait(2), std::runtime_error);
+    EXPECT_EQ(to, std::byte{0});
+    EXPECT_FALSE(told);
+    EXPECT_EQ(timeline.completed(), 2u);
+}
+
+}  // namespace
+}  // namespace volley::backend

@@ -1,0 +1,139 @@
+// Which commands of a Vulkan queue begin with a barrier: those that something before them is not ordered
+// with.
+#include "backends/vulkan_support.hpp"
+#include "backends/vulkan_watch.hpp"
+
+#include <volley/error.hpp>
+
+#include <optional>
+#include <thread>
+
+namespace volley::backends::vulkan {
+namespace {
+
+using backend::Launch;
+using backend::Point;
+
+class VulkanOrderTest : public VulkanTest {
+protected:
+    void SetUp() override {
+        VulkanTest::SetUp();
+        if (IsSkipped()) return;
+        device = open();
+        watch.emplace(device->logical());
+        queue = device->make_queue();
+        program = multiply_add(*device);
+        memory = device->allocate(4 * 4096);
+        // Held back, so that nothing before a command is done when it comes.
+        queue->call([this] { gate.pass(); });
+    }
+    void TearDown() override {
+        gate.open();
+        queue.reset();
+        watch.reset();
+        VulkanTest::TearDown();
+    }
+    /// Multiplies one of four parts by the factor; gives the point.
+    Point launch(unsigned part, Point after, int factor = 2) {
+        backend::Argument args[2];
+        args[0].memory = memory.get();
+        args[0].offset = part * 4096;
+        args[0].elements = 1024;
+        args[1].value = &factor;
+        return queue->launch({program.get(), {1024, 1, 1}, {64, 1, 1}, args, after});
+    }
+    /// Whether a launch behind that point begins with a barrier.
+    bool has_barrier(unsigned part, Point after) {
+        return Watch::during(Watch::barriers, [&] { launch(part, after); }) == 1;
+    }
+
+    std::unique_ptr<VulkanDevice> device;
+    std::optional<Watch> watch;
+    std::unique_ptr<backend::Program> program;
+    std::unique_ptr<backend::Memory> memory;
+    Gate gate;
+    std::unique_ptr<backend::Queue> queue;
+};
+VOLLEY_VULKAN_SUITE(VulkanOrderTest);
+
+TEST_P(VulkanOrderTest, LaunchesThatFollowNothingHaveNone) {
+    for (unsigned part = 0; part < 4; ++part) EXPECT_FALSE(has_barrier(part, 0));
+}
+
+TEST_P(VulkanOrderTest, ALaunchThatFollowsAnotherHasOne) {
+    const Point first = launch(0, 0);
+    EXPECT_TRUE(has_barrier(0, first));
+}
+
+TEST_P(VulkanOrderTest, OneBarrierOrdersAllThatCameBefore) {
+    Point points[4];
+    for (unsigned part = 0; part < 4; ++part) points[part] = launch(part, 0);
+    EXPECT_TRUE(has_barrier(2, points[2]));
+    for (const unsigned part : {0u, 1u, 3u}) EXPECT_FALSE(has_barrier(part, points[part])) << part;
+    EXPECT_TRUE(has_barrier(0, queue->last() - 2)) << "what came behind that barrier is not ordered by it";
+}
+
+TEST_P(VulkanOrderTest, ALaunchThatSaysNothingFollowsEverything) {
+    launch(0, 0);
+    EXPECT_TRUE(has_barrier(1, Launch::everything));
+    EXPECT_TRUE(has_barrier(2, Launch::everything));
+}
+
+TEST_P(VulkanOrderTest, TransfersFollowEverything) {
+    launch(0, 0);
+    EXPECT_EQ(Watch::during(Watch::barriers, [&] { queue->copy(*memory, 0, *memory, 4096, 4096); }), 1u);
+    EXPECT_EQ(
+        Watch::during(Watch::barriers, [&] { queue->fill(*memory, 8192, 4096, std::vector<std::byte>(4)); }),
+        1u);
+}
+
+TEST_P(VulkanOrderTest, AFailedCommandOrdersNothing) {
+    gate.open();
+    queue->timeline().wait(queue->last());
+    const Point first = launch(0, 0);
+    Watch::submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    EXPECT_THROW(launch(0, Launch::everything), MemoryError);
+    Watch::submit_result = VK_SUCCESS;
+    // Unless it is known to be done by now.
+    const bool done = static_cast<VulkanTimeline&>(queue->timeline()).reached() >= first;
+    EXPECT_TRUE(has_barrier(0, first) || done);
+}
+
+TEST_P(VulkanOrderTest, WhatIsDoneNeedsNoBarrierOnTheHostsOwnCores) {
+    gate.open();
+    launch(0, Launch::everything);
+    queue->timeline().wait(queue->last());
+    EXPECT_FALSE(has_barrier(0, Launch::everything));
+    EXPECT_FALSE(has_barrier(1, 0));
+}
+
+TEST_P(VulkanOrderTest, WhatAnotherQueueIsSeenToHaveDoneTheHostHasWaitedFor) {
+    gate.open();
+    const Point point = launch(0, Launch::everything);
+    const auto see = [&] {
+        while (queue->timeline().completed() < point) std::this_thread::yield();
+    };
+    EXPECT_GE(Watch::during(Watch::waits, see), 1u) << "a look alone orders nothing";
+    EXPECT_EQ(Watch::during(Watch::waits, see), 0u);
+    const auto other = device->make_queue();
+    EXPECT_EQ(Watch::during(Watch::submits, [&] { other->wait_for(queue->timeline(), point); }), 0u);
+}
+
+TEST_P(VulkanOrderTest, ResultsAreThoseOfTheOrder) {
+    gate.open();
+    queue->timeline().wait(queue->last());
+    queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 1)));
+    Point last[4] = {};
+    unsigned expected[4] = {1, 1, 1, 1};
+    for (int k = 0; k < 400; ++k) {
+        const auto part = static_cast<unsigned>(k * k % 7 % 4);
+        last[part] = launch(part, last[part], k | 1);
+        expected[part] = expected[part] * static_cast<unsigned>(k | 1) + 1023;
+    }
+    const std::vector<int> result = read_back(*queue, *memory, 4096);
+    for (unsigned part = 0; part < 4; ++part)
+        EXPECT_EQ(static_cast<unsigned>(result[part * 1024 + 1023]), expected[part]) << part;
+}
+
+}  // namespace
+}  // namespace volley::backends::vulkan

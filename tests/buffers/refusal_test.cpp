@@ -1,0 +1,47 @@
+// What buffers refuse before anything is done: memory that is none, sizes that no device has.
+#include "buffers/buffer_support.hpp"
+
+namespace volley {
+namespace {
+
+using testing::error_of;
+using testing::expect_contains;
+using testing::numbers;
+
+VOLLEY_BACKEND_TEST(Refusal, OfNullPointersNamesTheBuffer) {
+    Buffer<int> buffer(4, {.name = "target"});
+    const std::span<int> null(static_cast<int*>(nullptr), 4);
+    const std::span<const int> null_source = null;
+    const auto refused = [](auto&& f) {
+        expect_contains(error_of(ErrorCode::InvalidArgument, f), "'target'");
+    };
+    refused([&] { buffer.write(null_source); });
+    refused([&] { buffer.write(null_source, queue(1)); });
+    refused([&] { buffer.write_async(null_source); });
+    refused([&] { static_cast<AnyBuffer&>(buffer).write_bytes(std::as_bytes(null)); });
+    EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is made";
+    buffer.write(numbers(4));
+    refused([&] { buffer.read_into(null, 1); });
+    refused([&] { buffer.read_async(0, null); });
+    EXPECT_EQ(buffer.read(0), numbers(4));
+    Buffer<int> empty(0);
+    EXPECT_NO_THROW(empty.write(std::span<const int>())) << "nothing needs no memory";
+    EXPECT_NO_THROW(empty.read_into(std::span<int>()));
+}
+
+VOLLEY_BACKEND_TEST(Refusal, OfEnormousSizesLeavesTheDeviceUsable) {
+    constexpr std::int64_t size = std::int64_t{1} << 46;
+    Buffer<char> enormous(size, {.name = "enormous"});
+    EXPECT_EQ(enormous.bytes(), std::size_t{1} << 46);
+    const auto refused = [](auto&& f) {
+        expect_contains(error_of(ErrorCode::OutOfMemory, f), std::to_string(size));
+    };
+    refused([&] { enormous.fill('a'); });
+    refused([&] { enormous.ensure_allocated(); });
+    error_of(ErrorCode::OutOfMemory, [&] { static_cast<void>(HostArray<char>(Shape(size))); });
+    EXPECT_FALSE(enormous.is_allocated(0));
+    EXPECT_EQ(as_buffer(numbers(4)).read(1), numbers(4));
+}
+
+}  // namespace
+}  // namespace volley

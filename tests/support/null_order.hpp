@@ -1,0 +1,82 @@
+// What happens before what, worked out from the log of the null backend: whether each two commands that use
+// common bytes, of which one writes them, are ordered, and whether each wait between queues is needed.
+//
+// A command follows
+//     all that the host had waited for when it was given;
+//     all that its queue was told to wait for before;
+//     all commands of its queue, or those up to Launch::after,
+// but for the host's part of a write: it reads its data while the command is given. In a batch a command
+// follows also the instances before its own, and those that its `after` names, and theirs.
+#pragma once
+
+#include "backends/null/null_log.hpp"
+
+#include <bitset>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace volley::testing {
+
+class NullOrder {
+public:
+    static constexpr std::size_t max_commands = 1024;
+
+    /// The log since a moment at which all earlier work was over.
+    explicit NullOrder(std::vector<backends::null::NullEntry> entries);
+
+    /// Two commands that use common bytes in no order, or a callback that is in none with its queue's
+    /// commands. Empty: there are none.
+    [[nodiscard]] std::string unordered() const;
+    /// A wait between queues for a command that the next one does not conflict with, or that was waited for
+    /// before; a launch or a command of a batch that follows one for nothing. Empty: there is none.
+    [[nodiscard]] std::string needless() const;
+    /// Whether everything that entry `first` does is done when `second` starts.
+    [[nodiscard]] bool is_before(std::size_t first, std::size_t second) const;
+    [[nodiscard]] std::size_t commands() const noexcept { return nodes_.size(); }
+    /// The log, a line each.
+    [[nodiscard]] std::string text() const;
+
+private:
+    using Entry = backends::null::NullEntry;
+    using Set = std::bitset<max_commands>;
+    /// One command, or one of a batch in one instance.
+    struct Node {
+        std::size_t entry = 0;
+        std::vector<backends::null::NullUse> uses;
+        std::string name;
+        Set before;
+        bool by_host = false;  // its part of a write
+    };
+    struct Passed {
+        backend::Point point = 0;
+        Set done;  // when the point has passed
+    };
+    struct Lane {
+        std::vector<Passed> passed;  // by point
+        Set waited;                  // for other queues
+    };
+
+    void add(std::size_t entry);
+    void add_batch(std::size_t entry, const Set& before);
+    void add_write(std::size_t entry, const Set& before);
+    std::size_t add_node(std::size_t entry, std::vector<backends::null::NullUse> uses, std::string name,
+                         const Set& before);
+    [[nodiscard]] Set done_at(unsigned queue, backend::Point point) const;
+    /// Nodes of the command at that point; none for points before the log.
+    [[nodiscard]] std::vector<std::size_t> nodes_at(unsigned queue, backend::Point point) const;
+    [[nodiscard]] bool conflict(const std::vector<std::size_t>& some,
+                                const std::vector<std::size_t>& others) const;
+    [[nodiscard]] bool must_be_ordered(const Node& first, const Node& second) const;
+    [[nodiscard]] bool is_call(const std::vector<std::size_t>& nodes) const;
+    [[nodiscard]] std::string needless_wait(std::size_t entry) const;
+
+    std::vector<Entry> entries_;
+    std::vector<Node> nodes_;
+    std::vector<std::vector<std::size_t>> nodes_of_;  // by entry: on its queue
+    std::map<unsigned, Lane> lanes_;                  // by queue
+    Set host_;                                        // what the host has waited for
+};
+
+}  // namespace volley::testing
