@@ -105,16 +105,19 @@ VkCommandBuffer RawVulkan::make_commands() {
     return commands;
 }
 
-void RawVulkan::record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const {
+void RawVulkan::record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups,
+                       int launches) const {
     auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     check(vk.vkBeginCommandBuffer(to, &begin), "vkBeginCommandBuffer");
     auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
     barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-    vk.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0,
-                            1, &barrier, 0, nullptr, 0, nullptr);
-    kernel.record(to, value, groups);
+    for (int k = 0; k < launches; ++k) {
+        vk.vkCmdPipelineBarrier(to, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+        kernel.record(to, value, groups);
+    }
     check(vk.vkEndCommandBuffer(to), "vkEndCommandBuffer");
 }
 

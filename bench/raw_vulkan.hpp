@@ -69,7 +69,9 @@ public:
 
     [[nodiscard]] VkCommandBuffer make_commands();
     /// Begins, lets the kernel record itself, ends; with a barrier that orders it after what came before.
-    void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups) const;
+    /// `launches`: one after the other, with a barrier before each.
+    void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups,
+                int launches = 1) const;
     /// The same for a copy from one buffer to another.
     void record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
                      std::span<const VkBufferCopy> regions) const;

@@ -21,6 +21,7 @@ constexpr int processes = 5;
 constexpr int programs = 6;
 constexpr double startup_goal = 8;
 constexpr double compile_goal = 20;
+constexpr double compile_most_ms = 6;
 
 double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -41,8 +42,9 @@ auto scale_kernel(int step) {
     });
 }
 
-/// The children of both sides in turns; the best of each, and nothing for PoCL where it is missing.
-void compare(Report& report, const std::string& ours, const std::string& theirs, double goal) {
+/// The children of both sides in turns; the best of each, and nothing for PoCL where it is missing. Gives
+/// ours.
+double compare(Report& report, const std::string& ours, const std::string& theirs, double goal) {
     double volley = std::numeric_limits<double>::infinity();
     double peer = std::numeric_limits<double>::infinity();
     const bool has_peer = pocl() != nullptr;
@@ -57,6 +59,7 @@ void compare(Report& report, const std::string& ours, const std::string& theirs,
     } else {
         report.add(milliseconds, volley, "pocl", std::nullopt, goal, missing_pocl());
     }
+    return volley;
 }
 
 }  // namespace
@@ -109,10 +112,11 @@ VOLLEY_CHILD(compile_pocl) {
 }
 
 VOLLEY_BENCH(startup, "foundation/startup") {
-    compare(report, "startup_volley", "startup_pocl", startup_goal);
+    static_cast<void>(compare(report, "startup_volley", "startup_pocl", startup_goal));
 }
 VOLLEY_BENCH(compile, "foundation/compile") {
-    compare(report, "compile_volley", "compile_pocl", compile_goal);
+    const double ours = compare(report, "compile_volley", "compile_pocl", compile_goal);
+    report.add(milliseconds, ours, "6-ms", compile_most_ms, 1);
 }
 
 }  // namespace volley::bench

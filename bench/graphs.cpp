@@ -1,0 +1,205 @@
+// Graphs and launches: what recording once, dynamic values and the tracking of bytes cost.
+#include "backends/api/queue.hpp"
+#include "harness.hpp"
+#include "raw_vulkan.hpp"
+#include "runtime/context_core.hpp"
+#include "runtime/kernel_core.hpp"
+#include "runtime/storage.hpp"
+#include "software_devices.hpp"
+
+#include <volley/volley.hpp>
+
+#include <array>
+#include <utility>
+
+namespace volley::bench {
+namespace {
+
+constexpr std::size_t small_count = 1024;
+constexpr int chain_length = 1000;
+constexpr double seconds = 4;
+constexpr double raw_goal = 0.8;
+constexpr double vkdispatch_us =
+    305;                       // its immediate dispatch on lavapipe, recorded on a machine of this class
+constexpr double most_us = 2;  // of a dispatch in a graph, and of tracking
+constexpr double dynamic_goal = 1 / 1.1;
+
+constexpr std::string_view scale_glsl =
+    "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0) buffer B { float c[]; };\n"
+    "layout(push_constant) uniform P { float s; };\nvoid main() { c[gl_GlobalInvocationID.x] *= s; }\n";
+
+auto make_scale() {
+    return kernel("scale", [](Buff<float> data, Dyn<float> alpha) {
+        const auto i = global_id().x;
+        data[i] = data[i] * alpha;
+    });
+}
+
+Buffer<float> ones() { return as_buffer(std::vector<float>(small_count, 1.0F)); }
+
+CommandGraph make_chain(const Buffer<float>& data) {
+    const auto scale = make_scale();
+    CommandGraph graph = record([&] {
+        for (int k = 0; k < chain_length; ++k) scale(data, -1.0F);
+    });
+    graph.submit().wait();
+    check(data.read(0).back() == 1.0F, "a chain of launches");
+    return graph;
+}
+
+/// A chain of small launches that depend on each other, submitted as one and waited for.
+void compare_chain(Report& report) {
+    const auto each = [](double whole) { return whole / chain_length * 1e6; };
+    {
+        CommandGraph graph = make_chain(ones());
+        const double best = race({{"volley", [&] { graph.submit().wait(); }}}, seconds).front();
+        report.add(microseconds, each(best), "2-us", most_us, 1);
+    }
+    if (!go_to_lavapipe(report, microseconds, "raw-vulkan", raw_goal)) return;
+    const OnDevice lavapipe(lavapipe_name);
+    CommandGraph graph = make_chain(ones());
+    RawVulkan& raw = *raw_vulkan();
+    const RawBuffer memory(raw, small_count * sizeof(float));
+    std::fill_n(memory.data(), small_count, 1.0F);
+    const RawKernel peer(raw, scale_glsl, {&memory});
+    const VkCommandBuffer commands = raw.make_commands();
+    raw.record(commands, peer, -1.0F, small_count / 64, chain_length);
+    raw.wait(raw.submit(commands));
+    check(memory.data()[small_count - 1] == 1.0F, "a chain by hand");
+    const std::vector<double> best = race(
+        {{"volley", [&] { graph.submit().wait(); }}, {"raw-vulkan", [&] { raw.wait(raw.submit(commands)); }}},
+        seconds);
+    report.add(microseconds, each(best[0]), "raw-vulkan", each(best[1]), raw_goal);
+}
+
+/// Launches outside of graphs, and one wait.
+void compare_immediate(Report& report) {
+    if (!go_to_lavapipe(report, microseconds, "raw-vulkan", raw_goal)) return;
+    const OnDevice lavapipe(lavapipe_name);
+    const auto scale = make_scale();
+    const Buffer<float> data = ones();
+    RawVulkan& raw = *raw_vulkan();
+    const RawBuffer memory(raw, small_count * sizeof(float));
+    std::fill_n(memory.data(), small_count, 1.0F);
+    const RawKernel peer(raw, scale_glsl, {&memory});
+    std::vector<VkCommandBuffer> ring(1024);
+    for (VkCommandBuffer& commands : ring) commands = raw.make_commands();
+    std::size_t next = 0;
+    const auto ours = [&] {
+        for (int k = 1; k < chain_length; ++k) scale(data, -1.0F);
+        scale(data, -1.0F).wait();
+    };
+    const auto by_hand = [&] {
+        std::uint64_t point = 0;
+        for (int k = 0; k < chain_length; ++k) {
+            VkCommandBuffer commands = ring[next++ % ring.size()];
+            raw.record(commands, peer, -1.0F, small_count / 64);
+            point = raw.submit(commands);
+        }
+        raw.wait(point);
+    };
+    ours();
+    check(data.read(0).back() == 1.0F, "launches on lavapipe");
+    const std::vector<double> best = race({{"volley", ours}, {"raw-vulkan", by_hand}}, seconds);
+    const double us = best[0] / chain_length * 1e6;
+    report.add(microseconds, us, "raw-vulkan", best[1] / chain_length * 1e6, raw_goal);
+    report.add(microseconds, us, "vkdispatch", vkdispatch_us, 4);
+}
+
+/// A thousand instances, with a value for each and without.
+void compare_dynamic(Report& report) {
+    const auto scale = make_scale();
+    const Buffer<float> data =
+        ones();  // the same for both: where memory lies makes a difference on some devices
+    CommandGraph with = record([&] { scale(data, dyn<float>("alpha")); });
+    CommandGraph without = record([&] { scale(data, -1.0F); });
+    std::vector<float> values(chain_length);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = k % 2 == 0 ? 2.0F : 0.5F;
+    with.bind("alpha", values);
+    const SubmitOptions options{.instances = chain_length};
+    with.submit(options).wait();
+    without.submit(options).wait();
+    check(data.read(0).back() == 1.0F, "instances");
+    const std::vector<double> best = race({{"volley", [&] { with.submit(options).wait(); }},
+                                           {"fixed", [&] { without.submit(options).wait(); }}},
+                                          seconds);
+    report.add(microseconds, best[0] / chain_length * 1e6, "fixed", best[1] / chain_length * 1e6,
+               dynamic_goal);
+}
+
+void compare_dynamic_everywhere(Report& report) {
+    compare_dynamic(report);
+    if (go_to_lavapipe(report, microseconds, "fixed", dynamic_goal)) {
+        const OnDevice lavapipe(lavapipe_name);
+        compare_dynamic(report);
+    }
+    if (go_to_pocl(report, microseconds, "fixed", dynamic_goal)) {
+        const OnDevice on_pocl(pocl_name);
+        compare_dynamic(report);
+    }
+}
+
+template <std::size_t, class T>
+using Always = T;
+
+/// A kernel that writes to each of so many buffers.
+template <std::size_t... I>
+auto make_touch(std::index_sequence<I...>) {
+    return kernel("touch", [](Always<I, Buff<float>>... data) {
+        const auto i = global_id().x;
+        ((data[i] = data[i] + 1.0F), ...);
+    });
+}
+
+/// What a launch with many views costs beyond giving the same command to the device's queue.
+void compare_tracking(Report& report) {
+    constexpr std::size_t buffers = 8, views = 4, size = 16;
+    constexpr int launches = 100;
+    const auto touch = make_touch(std::make_index_sequence<buffers * views>());
+    std::array<Buffer<float>, buffers> data;
+    std::array<Buffer<float>, buffers * views> parts;
+    for (std::size_t b = 0; b < buffers; ++b) {
+        data[b] = as_buffer(std::vector<float>(size * views, 0.0F));
+        for (std::size_t v = 0; v < views; ++v) parts[b * views + v] = data[b].view(v * size, size);
+    }
+    const auto launch = [&] { return std::apply(touch, parts); };
+    launch().wait();
+    for (const Buffer<float>& one : data) check(one.read(0).back() == 1.0F, "a launch with many views");
+
+    runtime::ContextCore& core = parts[0].storage().core();
+    runtime::CachedKernel& cached = core.programs().find(touch.trace().function());
+    backend::Launch bare;
+    bare.program = &cached.program(0, core.device(0));
+    bare.global = {size, 1, 1};
+    bare.local = {size, 1, 1};
+    std::array<backend::Argument, buffers * views> arguments;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        arguments[i].memory = &parts[i].storage().allocate(0);
+        arguments[i].offset = parts[i].offset();
+        arguments[i].elements = size;
+    }
+    bare.args = arguments;
+    backend::Queue& queue = core.queue(0);
+    const std::vector<double> best = race({{"volley",
+                                            [&] {
+                                                for (int k = 0; k < launches; ++k) launch();
+                                                wait();
+                                            }},
+                                           {"bare",
+                                            [&] {
+                                                backend::Point point = 0;
+                                                for (int k = 0; k < launches; ++k) point = queue.launch(bare);
+                                                queue.timeline().wait(point);
+                                            }}},
+                                          seconds);
+    report.add(microseconds, (best[0] - best[1]) / launches * 1e6, "2-us", most_us, 1);
+}
+
+}  // namespace
+
+VOLLEY_BENCH(graph_chain, "graphs/chain_1000") { compare_chain(report); }
+VOLLEY_BENCH(graph_immediate, "graphs/immediate_1000") { compare_immediate(report); }
+VOLLEY_BENCH(graph_dynamic, "graphs/instances_1000_dynamic") { compare_dynamic_everywhere(report); }
+VOLLEY_BENCH(graph_tracking, "graphs/tracking_8x4") { compare_tracking(report); }
+
+}  // namespace volley::bench
