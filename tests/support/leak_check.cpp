@@ -8,8 +8,13 @@
 namespace {
 
 class LeakCheck final : public ::testing::Environment {
-    // The one driver that is unloaded with the last context.
-    void SetUp() override { dlopen("libvulkan_lvp.so", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE); }
+    // Vulkan's loader unloads these with the last instance. What is not installed is not used either.
+    void SetUp() override {
+        for (const char* library : {"libvulkan_lvp.so", "libVkLayer_khronos_validation.so",
+                                    "libVkLayer_MESA_device_select.so", VOLLEY_SWIFTSHADER_LIBRARY}) {
+            dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+        }
+    }
     void TearDown() override { __lsan_do_leak_check(); }
 };
 [[maybe_unused]] const ::testing::Environment* const leak_check =
