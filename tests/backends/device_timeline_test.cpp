@@ -147,9 +147,13 @@ struct WaitingQueue {
 
     /// Waits for a point of a queue of the same device.
     Point wait_for(ObedientTimeline& other, Point point) {
-        return commands.wait_for(other, point, &other, [&] {
+        return commands.wait_for(other, point, &other, [&](Epilogue* epilogue) {
             on_device = true;
             const Point own = timeline.last() + 1;
+            if (epilogue != nullptr) {
+                epilogue->point = own;
+                timeline.add(std::move(*epilogue));
+            }
             timeline.submitted(own);
             return own;
         });
@@ -162,6 +166,55 @@ TEST(HostCommandsTest, WhatTheDeviceWasGivenIsWaitedForByTheDevice) {
     WaitingQueue queue;
     queue.wait_for(other, 1);
     EXPECT_TRUE(queue.on_device);
+}
+
+TEST(HostCommandsTest, ADeviceThatWaitedIsFollowedByWhatTheHostDoesForTheOther) {
+    const std::byte from{7};
+    std::byte to{0};
+    ObedientTimeline other;
+    other.add(bringing(1, from, to));
+    other.submitted(1);
+    WaitingQueue queue;
+    const Point point = queue.wait_for(other, 1);
+    ASSERT_TRUE(queue.on_device);
+    queue.timeline.device = point;
+    EXPECT_LT(queue.timeline.completed(), point) << "the other queue has not been seen there";
+    other.device = 1;
+    EXPECT_EQ(queue.timeline.completed(), point);
+    EXPECT_EQ(to, from);
+}
+
+TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
+    std::atomic<bool> told{false};
+    Epilogue epilogue;
+    epilogue.point = 1;
+    epilogue.prints = true;
+    epilogue.tell = [&] { told = true; };
+    ObedientTimeline other;
+    other.add(std::move(epilogue));
+    other.submitted(1);
+    WaitingQueue queue;
+    const Point point = queue.wait_for(other, 1);
+    other.device = 1;
+    queue.timeline.device = point;
+    EXPECT_LT(queue.timeline.completed(), point);
+    EXPECT_FALSE(told);
+    EXPECT_TRUE(queue.timeline.wait_for(point, 10s)) << "waiting does";
+    EXPECT_TRUE(told);
+}
+
+TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
+    const std::byte from{7};
+    std::byte to{0};
+    ObedientTimeline other;
+    other.add(bringing(1, from, to));
+    other.submitted(1);
+    WaitingQueue queue;
+    const Point point = queue.wait_for(other, 1);
+    other.gone = true;
+    queue.timeline.device = point;
+    EXPECT_TRUE(queue.timeline.wait_for(point, 10s));
+    EXPECT_EQ(to, std::byte{0});
 }
 
 TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {

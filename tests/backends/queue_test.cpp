@@ -268,6 +268,28 @@ TEST_P(QueueTest, WaitsForAnotherQueueOfItsDevice) {
     EXPECT_EQ(read_back(*queue, *memory, count)[1000], 20 * 1000);
 }
 
+TEST_P(QueueTest, ACallbackBehindAnotherQueuesReadFindsItsBytes) {
+    for (const bool mapped : {true, false}) {
+        use(mapped);
+        const auto program = GetParam().multiply_add(*device);
+        const auto other = device->make_queue();
+        const std::uint32_t count = unless_sanitized(500'000, 100'000);
+        const auto memory = device->allocate(count * sizeof(int));
+        other->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+        for (int k = 1; k <= 10; ++k) {
+            for (int i = 0; i < 3; ++i) launch_multiply_add(*other, *program, *memory, 1, count);
+            std::vector<int> home(count, -1);
+            const Point read = other->read(*memory, 0, std::as_writable_bytes(std::span(home)));
+            queue->wait_for(other->timeline(), read);
+            int seen = 0;
+            // Nobody asks the other queue.
+            queue->timeline().wait(queue->call([&] { seen = home[count - 1]; }));
+            ASSERT_EQ(seen, 3 * k * static_cast<int>(count - 1)) << (mapped ? "" : "through staging");
+            EXPECT_GE(other->timeline().completed(), read);
+        }
+    }
+}
+
 TEST_P(QueueTest, WaitsForACallbackOfAnotherQueue) {
     const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();

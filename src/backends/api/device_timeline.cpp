@@ -24,6 +24,10 @@ void raise(std::atomic<Point>& to, Point point) noexcept {
     }
 }
 
+bool follows_passed(const Epilogue& epilogue) noexcept {
+    return epilogue.other == nullptr || epilogue.other->completed() >= epilogue.other_point;
+}
+
 }  // namespace
 
 DeviceTimeline::DeviceTimeline(ReportPool& reports) : reports_(reports) {
@@ -130,10 +134,12 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
             if (first->prints && !prints) break;
             busy_ = first;
         }
-        run(*first);
+        const bool ready = prints || follows_passed(*first);
+        if (ready) run(*first);
         {
             const std::scoped_lock lock(mutex_);
             busy_ = nullptr;
+            if (!ready) break;
             epilogues_.pop_front();
             next_epilogue_.store(epilogues_.empty() ? ~Point{0} : epilogues_.front().point,
                                  std::memory_order_release);
@@ -146,6 +152,8 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
 
 void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     try {
+        // The device was there, so nobody waits for long. Its errors are for those who ask that queue.
+        while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
         if (const Rect& rect = epilogue.rect; rect.row != 0)
             copy_rows(epilogue.to, epilogue.to_at, epilogue.from, dense(rect), rect);
         if (epilogue.tell) epilogue.tell();

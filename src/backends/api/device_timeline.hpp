@@ -42,6 +42,9 @@ struct Epilogue {
     bool prints = false;  // may run a sink of the user's: not from completed()
     // Times to tell, where somebody wants to know them.
     std::function<void()> tell;
+    // Of a command for which the device waited for a point of another queue's: the host has work left there.
+    Timeline* other = nullptr;
+    Point other_point = 0;
 };
 
 class DeviceTimeline : public Timeline {
@@ -64,6 +67,10 @@ public:
     /// host's own points are reached before they are handed over.
     [[nodiscard]] bool is_under_way(Point point) const noexcept {
         return handed() >= point && reached() < point;
+    }
+    /// Whether the host has something to do when the device has reached that point, or one before it.
+    [[nodiscard]] bool has_epilogue(Point point) const noexcept {
+        return next_epilogue_.load(std::memory_order_acquire) <= point;
     }
     /// Gives a point out, whose command waits for the host.
     void issue(Point point) noexcept { issued_.store(point, std::memory_order_release); }

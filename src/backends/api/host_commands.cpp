@@ -23,7 +23,7 @@ Point HostCommands::call(std::function<void()> callback) {
 }
 
 Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
-                             const std::function<Point()>& on_device) {
+                             const std::function<Point(Epilogue*)>& on_device) {
     if (&other == &timeline_) return timeline_.last();
     if (other.completed() >= point) return timeline_.last();
     // A point that only the host reaches is signalled by nobody: also one of the device's becomes such when
@@ -33,7 +33,12 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
     {
         const Lock lock(mutex_);
         timeline_.check_lost();
-        if (under_way && empty()) return on_device();
+        if (under_way && empty()) {
+            Epilogue epilogue;
+            epilogue.other = &other;
+            epilogue.other_point = point;
+            return on_device(sibling->has_epilogue(point) ? &epilogue : nullptr);
+        }
         own = add([this, &other, point] {
             // Its errors are for those who wait for it.
             while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {

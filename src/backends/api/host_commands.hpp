@@ -39,9 +39,10 @@ public:
     Point call(std::function<void()> callback);
     /// Queue::wait_for. `sibling` is the other timeline where it is of the same device: then, if the point
     /// is under way there and nothing of the host's is pending here, `on_device` has the device wait and
-    /// gives that command's point, with the mutex held. Else the host waits.
+    /// gives that command's point, with the mutex held; that command has the epilogue, if there is one,
+    /// because the host has work left at the other. Else the host waits.
     Point wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
-                   const std::function<Point()>& on_device);
+                   const std::function<Point(Epilogue*)>& on_device);
     void wake() noexcept { wake_.notify_all(); }
     /// Ends the thread; what is pending is dropped.
     void stop();

@@ -77,7 +77,8 @@ public:
     /// Runs on a thread of the library's when all earlier work is done. An exception becomes the queue's
     /// error.
     virtual Point call(std::function<void()> callback) = 0;
-    /// Later commands of this queue start only after `point` of another queue's timeline.
+    /// Later commands of this queue start only after `point` of another queue's timeline has passed, with all
+    /// that the host does there. The other timeline outlives the point that is returned.
     virtual Point wait_for(Timeline& other, Point point) = 0;
     /// Does nothing, when all earlier work is done: a place in the queue's order that has a time (times.hpp).
     /// Unless a backend does better, a callback.

@@ -309,13 +309,16 @@ Point OpenClQueue::call(std::function<void()> callback) { return host_commands_.
 Point OpenClQueue::wait_for(backend::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const OpenClTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
-    return host_commands_.wait_for(other, point, sibling, [&] {
+    return host_commands_.wait_for(other, point, sibling, [&](backend::Epilogue* epilogue) {
         const HeldEvent event = sibling->event_of(point);
-        if (event.get() == nullptr) return last();  // it has passed meanwhile
-        return submit([&](cl_event* done) {
-            device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, 1, &event.get(), done),
+        const cl_uint waits = event.get() == nullptr ? 0 : 1;  // none: the device has reached it meanwhile
+        if (waits == 0 && epilogue == nullptr) return last();
+        const auto enqueue = [&](cl_event* done) {
+            device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, waits,
+                                                                  waits == 0 ? nullptr : &event.get(), done),
                            "clEnqueueBarrierWithWaitList");
-        });
+        };
+        return submit(enqueue, epilogue);
     });
 }
 

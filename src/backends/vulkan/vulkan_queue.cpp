@@ -329,16 +329,30 @@ Point VulkanQueue::call(std::function<void()> callback) { return host_commands_.
 Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
-    return host_commands_.wait_for(other, point, sibling, [&] {
-        if (backend::TimesScope::wanted()) return wait_timed(*sibling, point);
-        const Point own = timeline_.last() + 1;
-        give_to_device({}, own, sibling->semaphore(), point);
-        timeline_.submitted(own);
-        return own;
+    return host_commands_.wait_for(other, point, sibling, [&](backend::Epilogue* epilogue) {
+        if (backend::TimesScope::wanted()) return wait_timed(*sibling, point, epilogue);
+        return wait_on_device(*sibling, point, {}, epilogue);
     });
 }
 
-Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point) {
+Point VulkanQueue::wait_on_device(const VulkanTimeline& other, Point point,
+                                  std::span<const VkCommandBuffer> buffers, backend::Epilogue* epilogue) {
+    const Point own = timeline_.last() + 1;
+    if (epilogue != nullptr) {
+        epilogue->point = own;
+        timeline_.add(std::move(*epilogue));
+    }
+    try {
+        give_to_device(buffers, own, other.semaphore(), point);
+    } catch (...) {
+        if (epilogue != nullptr) timeline_.cancel();
+        throw;
+    }
+    timeline_.submitted(own);
+    return own;
+}
+
+Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backend::Epilogue* epilogue) {
     calibrate();
     // Two commands: the first when the queue comes to wait, the second when it goes on.
     const auto times = std::make_shared<TimedCommands>(device_, 1);
@@ -347,21 +361,19 @@ Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point) {
     static_cast<void>(submit(before));
     before.times = times;  // the device writes there until its point has passed, also if the rest fails
     Command& after = commands_.begin(false);
-    bool added = false;
     try {
         times->end(after.buffer);
         commands_.end(after);
-        const Point own = timeline_.last() + 1;
-        backend::Epilogue epilogue = telling(times);
-        epilogue.point = own;
-        timeline_.add(std::move(epilogue));
-        added = true;
-        give_to_device(std::span(&after.buffer, 1), own, other.semaphore(), point);
-        timeline_.submitted(own);
+        backend::Epilogue told = telling(times);
+        if (epilogue == nullptr) {
+            epilogue = &told;
+        } else {
+            epilogue->tell = std::move(told.tell);
+        }
+        const Point own = wait_on_device(other, point, std::span(&after.buffer, 1), epilogue);
         commands_.keep(after, own);
         return own;
     } catch (...) {
-        if (added) timeline_.cancel();
         commands_.abandon(after);
         throw;
     }

@@ -111,8 +111,11 @@ private:
     /// The same with the times of all commands told. `times` is of the batch's first command.
     backend::Point give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
                               std::size_t stride, const backend::TimesTag& times);
-    /// The device waits for another queue, and tells how long.
-    backend::Point wait_timed(const VulkanTimeline& other, backend::Point point);
+    /// The device waits for another queue; with an epilogue, where that is not all.
+    backend::Point wait_on_device(const VulkanTimeline& other, backend::Point point,
+                                  std::span<const VkCommandBuffer> buffers, backend::Epilogue* epilogue);
+    /// The same, and tells how long.
+    backend::Point wait_timed(const VulkanTimeline& other, backend::Point point, backend::Epilogue* epilogue);
     /// Before something is timed.
     void calibrate();
     [[nodiscard]] backend::Epilogue telling(std::shared_ptr<TimedCommands> times);
