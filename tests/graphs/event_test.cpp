@@ -78,6 +78,19 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnotherQueuesEvent) {
     EXPECT_TRUE(first.ready());
 }
 
+VOLLEY_BACKEND_TEST(EventTest, AFunctionBehindAnotherQueuesReadFindsTheBytes) {
+    Buffer<float> data = as_buffer(std::vector<float>(10'000, 0.0f)), busy(data.size());
+    for (int k = 1; k <= 5; ++k) {
+        testing::slow().on(queue(0))(busy, 300u);
+        add_number().on(queue(0))(data, 1.0f);
+        std::vector<float> home(data.size(), -1.0f);
+        queue(1).wait_for(data.read_async(0, home));
+        float seen = -1;
+        host_call([&] { seen = home.back(); }, queue(1)).wait();
+        EXPECT_EQ(seen, static_cast<float>(k));
+    }
+}
+
 VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForASignal) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     Signal signal;
