@@ -16,10 +16,19 @@ using backend::RectMove;
 using backend::RectPart;
 using backend::RectPlace;
 
+namespace {
+
+constexpr std::uint64_t long_row_on_host = 64 * 1024;  // whose copy takes many times what asking for it does
+
+}  // namespace
+
 bool VulkanQueue::suits_host(const RectMove& move) const noexcept {
-    // Short rows take a driver on the host's own cores twenty times as long as the calling thread.
-    return move.rect.bytes() <= small_bytes ||
-           (is_software() && !by_regions(backend::joined(move).rect, true));
+    if (move.rect.bytes() <= small_bytes) return true;
+    if (!is_software()) return false;
+    // Rows take a driver on the host's own cores longer than the calling thread: short ones twenty times as
+    // long, and half a microsecond more for each of the others.
+    const Rect rect = backend::joined(move).rect;
+    return rect.rows() > 1 && rect.row < long_row_on_host;
 }
 
 Point VulkanQueue::write_rect(backend::Memory& to, const RectPlace& at, const std::byte* data,
