@@ -160,6 +160,20 @@ struct WaitingQueue {
     }
 };
 
+/// A queue behind another queue's read.
+struct BehindARead {
+    BehindARead() {
+        other.add(bringing(1, from, to));
+        other.submitted(1);
+        point = queue.wait_for(other, 1);
+    }
+    const std::byte from{7};
+    std::byte to{0};
+    ObedientTimeline other;
+    WaitingQueue queue;
+    Point point = 0;
+};
+
 TEST(HostCommandsTest, WhatTheDeviceWasGivenIsWaitedForByTheDevice) {
     ObedientTimeline other;
     other.submitted(1);
@@ -169,19 +183,13 @@ TEST(HostCommandsTest, WhatTheDeviceWasGivenIsWaitedForByTheDevice) {
 }
 
 TEST(HostCommandsTest, ADeviceThatWaitedIsFollowedByWhatTheHostDoesForTheOther) {
-    const std::byte from{7};
-    std::byte to{0};
-    ObedientTimeline other;
-    other.add(bringing(1, from, to));
-    other.submitted(1);
-    WaitingQueue queue;
-    const Point point = queue.wait_for(other, 1);
-    ASSERT_TRUE(queue.on_device);
-    queue.timeline.device = point;
-    EXPECT_LT(queue.timeline.completed(), point) << "the other queue has not been seen there";
-    other.device = 1;
-    EXPECT_EQ(queue.timeline.completed(), point);
-    EXPECT_EQ(to, from);
+    BehindARead read;
+    ASSERT_TRUE(read.queue.on_device);
+    read.queue.timeline.device = read.point;
+    EXPECT_LT(read.queue.timeline.completed(), read.point) << "the other queue has not been seen there";
+    read.other.device = 1;
+    EXPECT_EQ(read.queue.timeline.completed(), read.point);
+    EXPECT_EQ(read.to, read.from);
 }
 
 TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
@@ -204,17 +212,11 @@ TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
 }
 
 TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
-    const std::byte from{7};
-    std::byte to{0};
-    ObedientTimeline other;
-    other.add(bringing(1, from, to));
-    other.submitted(1);
-    WaitingQueue queue;
-    const Point point = queue.wait_for(other, 1);
-    other.gone = true;
-    queue.timeline.device = point;
-    EXPECT_TRUE(queue.timeline.wait_for(point, 10s));
-    EXPECT_EQ(to, std::byte{0});
+    BehindARead read;
+    read.other.gone = true;
+    read.queue.timeline.device = read.point;
+    EXPECT_TRUE(read.queue.timeline.wait_for(read.point, 10s));
+    EXPECT_EQ(read.to, std::byte{0});
 }
 
 TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {

@@ -8,4 +8,13 @@ namespace volley::testing {
 
 [[nodiscard]] std::uint64_t allocation_count() noexcept;
 
+/// How often that asks for memory, once it was done before.
+template <class F>
+[[nodiscard]] std::uint64_t allocations_when_repeated(F&& round) {
+    for (int k = 0; k < 4; ++k) round();
+    const std::uint64_t before = allocation_count();
+    for (int k = 0; k < 4; ++k) round();
+    return allocation_count() - before;
+}
+
 }  // namespace volley::testing
