@@ -467,10 +467,10 @@ Event GraphProgram::submit(const Run& run) {
     Event event;
     for (const unsigned k : queues_) {
         if ((core_->timing() & ContextCore::stamped) != 0) {
-            core_->add_mark(event, k);
+            core_->add_mark(event, k, "command graph");
             continue;
         }
-        core_->add_part(event, k, core_->queue(k).last());
+        core_->add_part(event, k, core_->queue(k).last(), "command graph");
     }
     return event;
 }

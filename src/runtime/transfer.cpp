@@ -217,7 +217,7 @@ Event write_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues
         const backend::Point point = give_noted(
             core.queue(k), [&] { return timed.give([&] { return command(k, *replica.memory()); }); },
             [&](backend::Point last) { replica.wrote(k, last, bytes_of(buffer)); });
-        core.add_part(event, k, point);
+        core.add_part(event, k, point, to_string(kind));
         timed.add_to(event);
     }
     return event;
@@ -454,7 +454,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     lock = {};                                                  // what is waited for may need them
     const bool kept = to.array == nullptr || array != nullptr;  // until then
     if (!async || !kept) queue.timeline().wait(point);
-    Event event = core.make_event(k, point);
+    Event event = core.make_event(k, point, to_string(CommandKind::Read));
     timed.add_to(event);
     return event;
 }
@@ -577,7 +577,7 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
                     to.wrote(k, last, to_bytes);
                 });
             runtime::count(core, core.queue(k), moves);
-            core.add_part(event, k, point);
+            core.add_part(event, k, point, to_string(CommandKind::Copy));
             timed.add_to(event);
         } else {
             theirs.order(from, q, from_bytes, false);
@@ -600,7 +600,7 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             note();
             runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows),
                            moves.bytes());
-            core.add_part(event, k, points.written);
+            core.add_part(event, k, points.written, to_string(CommandKind::Copy));
             writing.add_to(event);
         }
     }
