@@ -29,11 +29,12 @@ void Event::check_given() const {
 
 void Event::wait() const {
     check_given();
+    std::optional<runtime::TimedHost> timed;
+    if (core_) timed.emplace(*core_);
     if (host_) runtime::EventWatcher::wait(*host_);
     if (!has_parts()) return;
     const runtime::ContextCore::Visit visit(*core_);
     if (!visit) return;
-    const runtime::TimedHost timed(*core_);
     // Whoever is told of an error may free what the rest works on: so that is waited for first.
     std::exception_ptr first;
     for (const Part& part : parts_.all()) {
@@ -71,7 +72,7 @@ bool Event::passes_within(std::chrono::nanoseconds time) const {
 bool Event::wait_nanoseconds(std::int64_t timeout) const {
     check_given();
     std::optional<runtime::TimedHost> timed;
-    if (has_parts()) timed.emplace(*core_);
+    if (core_) timed.emplace(*core_);
     if (!passes_within(std::chrono::nanoseconds(timeout))) {
         if (log_enabled(LogLevel::Debug))
             log_message(LogLevel::Debug,

@@ -187,7 +187,7 @@ void GraphProgram::Layout::add(const RecordedCopy& copy, std::optional<unsigned>
         const Place target = place(to, k, true);
         const Place source = place(from, q, false);
         node.uses = {target.use, source.use};
-        node.label.kind = CommandKind::Copy;
+        node.label.kind = copy.kind;
         node.label.bytes = copy.moves.bytes();
         if (core.device_of(k) != core.device_of(q)) {
             node.alone = true;

@@ -245,7 +245,9 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     if (from.array != nullptr && &from.array->storage().core() == &recorder.core()) {
         const AnyBuffer source = as_any_buffer(*from.array);
         return recorder.add(
-            {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+            {RecordedCopy{
+                 PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}, CommandKind::Write},
+             on});
     }
     HostArrayOptions options;
     options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
@@ -257,7 +259,8 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     });
     const AnyBuffer source = as_any_buffer(kept);
     return recorder.add(
-        {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+        {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}, CommandKind::Write},
+         on});
 }
 
 Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostSide& to, unsigned k,
@@ -272,8 +275,9 @@ Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostS
     // On the queue itself where it can reach the array's memory, else on the array's.
     const unsigned home = target.storage().home(0);
     const unsigned on = core.device_of(home) == core.device_of(k) ? k : home;
-    return recorder.add(
-        {RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k}, on});
+    return recorder.add({RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k,
+                                      CommandKind::Read},
+                         on});
 }
 
 }  // namespace
