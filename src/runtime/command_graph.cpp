@@ -86,6 +86,7 @@ Event host_call(std::function<void()> function, const Queue& queue) {
 }
 
 void full_barrier() {
+    runtime::refuse_while_tracing("a full_barrier() was given", "full_barrier");
     if (Recorder* recorder = Recorder::current()) {
         recorder->add({runtime::RecordedFence{}, {}});
         return;

@@ -153,6 +153,7 @@ Event Event::then(std::function<void()> function) const {
 
 void Queue::wait_for(const Event& event) const {
     event.check_given();
+    runtime::refuse_while_tracing("a queue was told to wait for an event", "Queue::wait_for");
     runtime::Recorder::refuse("a queue was told to wait for an event", "Queue::wait_for",
                               "call it before submit(), or wait in a host_call()");
     core_->check_open("a queue");
