@@ -132,8 +132,9 @@ template <std::invocable F>
 [[nodiscard]] VOLLEY_API bool is_recording() noexcept;
 
 /// Runs a function of the host's in the order of commands: on a thread of the library's, when what was given
-/// before (to all queues, or to one) is done; what is given later waits for it. An exception of it is the
-/// error of whoever waits.
+/// before (to all queues, or to one) is done; what is given later waits for it. In a graph, all queues are
+/// those of the context, or, where it is submitted to one, those that its commands use. An exception of it is
+/// the error of whoever waits.
 VOLLEY_API Event host_call(std::function<void()> function);
 VOLLEY_API Event host_call(std::function<void()> function, const Queue& queue);
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <thread>
 
 namespace volley {
 namespace {
@@ -102,6 +103,25 @@ TEST(GraphDevices, AHostCallStandsBetweenAllQueues) {
     });
     g.submit({.instances = 2}).wait();
     EXPECT_EQ(sums, (std::vector<float>{4.0f, 8.0f}));
+}
+
+TEST(GraphDevices, AHostCallStandsBeforeCopiesFromAnotherDeviceOnOneQueueToo) {
+    const auto context = open_devices({"cpu:0", "vulkan:llvmpipe"});
+    if (!context) GTEST_SKIP() << "this machine has no lavapipe";
+    const auto use = context->use();
+    Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
+    const HostArray<float> theirs(Shape(1000), {.queue = queue(1)});  // which queue 1 has to read
+    std::fill_n(theirs.data(), 1000, 0.0f);
+    auto g = record([&] {
+        host_call([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            for (int i = 0; i < 1000; ++i) theirs.data()[i] += 1.0f;
+        });
+        data.write_async(theirs);
+        add_number()(data, 10.0f);
+    });
+    g.submit({.instances = 3, .queue = queue(0)});
+    EXPECT_EQ(data.read(0)[999], 13.0f);
 }
 
 /// Queue 1 waits for queue 0's slow kernel, which has not begun; then both copies and functions of queue 1
