@@ -3,6 +3,7 @@
 #include "graphs/graph_support.hpp"
 #include "support/held_queue.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -122,6 +123,28 @@ TEST(GraphDevices, AHostCallStandsBeforeCopiesFromAnotherDeviceOnOneQueueToo) {
     });
     g.submit({.instances = 3, .queue = queue(0)});
     EXPECT_EQ(data.read(0)[999], 13.0f);
+}
+
+TEST(GraphDevices, WritesFromAnotherDevicesArrayFollowHostCallsToo) {
+    const auto context = open_devices({"cpu:0", "vulkan:llvmpipe", "opencl:0"});
+    if (!context) GTEST_SKIP() << "this machine has not all of cpu, lavapipe and PoCL";
+    const auto use = context->use();
+    for (unsigned home = 0; home < 3; ++home) {
+        SCOPED_TRACE(home);
+        Buffer<float> data = as_buffer(std::vector<float>(1000, 0.0f));
+        const HostArray<float> array(Shape(1000), {.queue = queue(home)});
+        std::fill_n(array.data(), 1000, 1.0f);
+        Signal go;
+        host_call([&, go] {
+            go.wait();
+            std::fill_n(array.data(), 1000, 7.0f);
+        });
+        const Event written = data.write_async(array);
+        EXPECT_FALSE(written.ready());
+        go.raise();
+        for (unsigned q = 0; q < 3; ++q) EXPECT_EQ(data.read(q)[999], 7.0f) << "on queue " << q;
+        written.wait();
+    }
 }
 
 /// Queue 1 waits for queue 0's slow kernel, which has not begun; then both copies and functions of queue 1
