@@ -85,9 +85,10 @@ public:
         bind_same(name, dtype_of<T>(), &value);
     }
 
-    /// Uses `to` wherever `from` (that very buffer, not its views or bases) was recorded: of the same type
-    /// and shape. The order is found anew, so another pattern of aliasing is right too. Throws ArgumentError
-    /// where the graph does not use it, or it does not fit.
+    /// Uses `to` wherever the graph uses `from` (that very buffer, not its views or bases): of the same type
+    /// and shape. From then on the graph uses `to`, which is the one to name when it is bound anew again. The
+    /// order is found anew, so another pattern of aliasing is right too. Throws ArgumentError where the graph
+    /// does not use it, or it does not fit.
     void rebind(const AnyBuffer& from, const AnyBuffer& to);
 
     /// Runs it. Everything is checked before anything starts: unbound names, too few values, a queue of
@@ -131,8 +132,9 @@ template <std::invocable F>
 [[nodiscard]] VOLLEY_API bool is_recording() noexcept;
 
 /// Runs a function of the host's in the order of commands: on a thread of the library's, when what was given
-/// before (to all queues, or to one) is done; what is given later waits for it. An exception of it is the
-/// error of whoever waits.
+/// before (to all queues, or to one) is done; what is given later waits for it. In a graph, all queues are
+/// those of the context, or, where it is submitted to one, those that its commands use. An exception of it is
+/// the error of whoever waits.
 VOLLEY_API Event host_call(std::function<void()> function);
 VOLLEY_API Event host_call(std::function<void()> function, const Queue& queue);
 

@@ -68,7 +68,7 @@ Event call_host(ContextCore& core, std::function<void()> function, std::optional
     for (unsigned k = 0; all && k < core.queue_count(); ++k) {
         if (k != home) core.order_after(k, {home, point});
     }
-    Event event = core.make_event(home, point);
+    Event event = core.make_event(home, point, to_string(CommandKind::HostCall));
     timed.add_to(event);
     return event;
 }
@@ -86,6 +86,7 @@ Event host_call(std::function<void()> function, const Queue& queue) {
 }
 
 void full_barrier() {
+    runtime::refuse_while_tracing("a full_barrier() was given", "full_barrier");
     if (Recorder* recorder = Recorder::current()) {
         recorder->add({runtime::RecordedFence{}, {}});
         return;

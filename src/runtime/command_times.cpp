@@ -199,10 +199,10 @@ void ContextCore::start_profile(std::shared_ptr<Profiler> profiler) {
     timing_.fetch_or(profiled, std::memory_order_release);
 }
 
-void ContextCore::add_mark(Event& event, unsigned k) {
+void ContextCore::add_mark(Event& event, unsigned k, std::string_view work) {
     const TimedCommand timed = TimedCommand::always(*this, k, {.kind = CommandKind::Mark});
     const backend::Point point = timed.give([&] { return queue(k).mark(); });
-    add_part(event, k, point);
+    add_part(event, k, point, work);
     timed.add_to(event);
 }
 

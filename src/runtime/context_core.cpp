@@ -282,9 +282,9 @@ Queue ContextCore::make_queue(unsigned k) {
     return Queue(shared_from_this(), k);
 }
 
-Event ContextCore::make_event(unsigned queue, backend::Point point) {
+Event ContextCore::make_event(unsigned queue, backend::Point point, std::string_view work) {
     Event event;
-    add_part(event, queue, point);
+    add_part(event, queue, point, work);
     return event;
 }
 

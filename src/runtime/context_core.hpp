@@ -118,8 +118,8 @@ public:
     /// Throws ArgumentError where one is under way.
     void start_profile(std::shared_ptr<Profiler> profiler);
     void stop_profile() noexcept;
-    /// One more part of an event: a mark on queue k.
-    void add_mark(Event& event, unsigned k);
+    /// One more part of an event: a mark on queue k, behind that work.
+    void add_mark(Event& event, unsigned k, std::string_view work = "mark");
 
     // Memory
     [[nodiscard]] Allocator& allocator(unsigned device) noexcept { return *devices_[device].allocator; }
@@ -148,11 +148,15 @@ public:
     [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept {
         return queue.core_;
     }
-    [[nodiscard]] Event make_event(unsigned queue, backend::Point point);
-    /// A point of this context's, to an event that has none of others.
-    void add_part(Event& event, unsigned queue, backend::Point point) {
+    [[nodiscard]] Event make_event(unsigned queue, backend::Point point, std::string_view work);
+    /// A point of this context's, to an event that has none of others: of a kernel of its, or of what these
+    /// words, which stay, call it.
+    void add_part(Event& event, unsigned queue, backend::Point point, std::string_view work,
+                  const CachedKernel* kernel = nullptr) {
         if (!event.core_) event.core_ = shared_from_this();
         event.parts_.add({queue, point});
+        event.work_ = work;
+        event.kernel_ = kernel;
     }
     /// The parts of another event of the same context, too.
     static void append(Event& event, const Event& other);

@@ -5,6 +5,7 @@
 #include "runtime/context_core.hpp"
 #include "runtime/host_function.hpp"
 #include "runtime/host_point.hpp"
+#include "runtime/program_cache.hpp"
 #include "runtime/recording.hpp"
 
 #include <volley/event.hpp>
@@ -28,11 +29,12 @@ void Event::check_given() const {
 
 void Event::wait() const {
     check_given();
+    std::optional<runtime::TimedHost> timed;
+    if (core_) timed.emplace(*core_);
     if (host_) runtime::EventWatcher::wait(*host_);
     if (!has_parts()) return;
     const runtime::ContextCore::Visit visit(*core_);
     if (!visit) return;
-    const runtime::TimedHost timed(*core_);
     // Whoever is told of an error may free what the rest works on: so that is waited for first.
     std::exception_ptr first;
     for (const Part& part : parts_.all()) {
@@ -70,27 +72,61 @@ bool Event::passes_within(std::chrono::nanoseconds time) const {
 bool Event::wait_nanoseconds(std::int64_t timeout) const {
     check_given();
     std::optional<runtime::TimedHost> timed;
-    if (has_parts()) timed.emplace(*core_);
+    if (core_) timed.emplace(*core_);
     if (!passes_within(std::chrono::nanoseconds(timeout))) {
-        if (log_enabled(LogLevel::Debug)) log_message(LogLevel::Debug, given_up(timeout));
+        if (log_enabled(LogLevel::Debug))
+            log_message(LogLevel::Debug,
+                        cat("a wait gave up after ", timeout / 1000, " us; it ", to_string()));
         return false;
     }
     wait();  // all done: reports errors
     return true;
 }
 
-std::string Event::given_up(std::int64_t timeout) const {
-    std::string text = cat("a wait gave up after ", timeout / 1000, " us; not done:");
-    if (host_ && host_->completed() == 0) text += " a function of the host's, or a signal;";
-    if (!has_parts()) return text;
-    const runtime::ContextCore::Visit visit(*core_);
-    for (const Part& part : parts_.all()) {
-        if (!visit || core_->passed({part.queue, part.point})) continue;
-        text += cat(" command ", part.point, " of queue ", part.queue, " (",
-                    core_->info(core_->device_of(part.queue)).id(), "), which has done ",
-                    core_->queue(part.queue).timeline().completed(), ";");
+std::vector<PendingWork> Event::pending() const {
+    if (recorded_) return {{"recorded command, of which each submit() has an event of its own"}};
+    // A function that was not called yet: what it follows is what is waited for.
+    Event last = *this;
+    std::string_view hosts = work_;
+    while (last.host_ && last.core_) {
+        std::optional<Event> awaited = last.core_->watcher().awaited(*last.host_);
+        if (!awaited) break;
+        hosts = last.work_;
+        last = std::move(*awaited);
     }
-    return text;
+    if (last.host_) hosts = last.work_;
+    std::vector<PendingWork> found = last.pending_parts();
+    // It is being called, or is about to be.
+    if (found.empty() && host_ && host_->completed() == 0) found.push_back({std::string(hosts)});
+    return found;
+}
+
+std::vector<PendingWork> Event::pending_parts() const {
+    std::vector<PendingWork> found;
+    if (!has_parts()) return found;
+    const runtime::ContextCore::Visit visit(*core_);
+    if (!visit) return found;
+    for (const Part& part : parts_.all()) {
+        const backend::Point done = core_->queue(part.queue).timeline().completed();
+        if (part.point <= done) continue;
+        found.push_back(
+            {kernel_ != nullptr ? cat("kernel '", kernel_->function().name, "'") : std::string(work_),
+             part.queue, core_->info(core_->device_of(part.queue)).id(), part.point, done});
+    }
+    return found;
+}
+
+std::string PendingWork::to_string() const {
+    if (!queue) return what;
+    return cat(what, " on queue ", *queue, " (", device, "), its command ", command, " of which ", done,
+               " are done");
+}
+
+std::string Event::to_string() const {
+    std::string text;
+    for (const PendingWork& work : pending())
+        text += cat(text.empty() ? "waits for " : "; ", work.to_string());
+    return text.empty() ? "done" : text;
 }
 
 Event Event::then(std::function<void()> function) const {
@@ -100,6 +136,7 @@ Event Event::then(std::function<void()> function) const {
     Event after;
     after.core_ = core_;  // whose thread calls what follows
     after.host_ = std::make_shared<runtime::HostPoint>();
+    after.work_ = host_ && !core_ ? "function of then() behind a signal" : "function of then()";
     if (core_ && core_->is_open() &&
         core_->watcher().add(*this, runtime::HostFunction(core_, function), after.host_))
         return after;
@@ -116,6 +153,7 @@ Event Event::then(std::function<void()> function) const {
 
 void Queue::wait_for(const Event& event) const {
     event.check_given();
+    runtime::refuse_while_tracing("a queue was told to wait for an event", "Queue::wait_for");
     runtime::Recorder::refuse("a queue was told to wait for an event", "Queue::wait_for",
                               "call it before submit(), or wait in a host_call()");
     core_->check_open("a queue");
@@ -174,6 +212,7 @@ void Signal::wait() const { runtime::EventWatcher::wait(*flag_->point); }
 Event Signal::event() const {
     Event event;
     event.host_ = flag_->point;
+    event.work_ = "signal";
     return event;
 }
 

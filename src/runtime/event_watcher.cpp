@@ -26,6 +26,14 @@ bool EventWatcher::add(const Event& event, std::function<void()> function, std::
     return true;
 }
 
+std::optional<Event> EventWatcher::awaited(const HostPoint& done) const {
+    const std::scoped_lock lock(state_->mutex);
+    for (const Watched& watched : state_->watched) {
+        if (watched.done.get() == &done) return watched.event;
+    }
+    return std::nullopt;
+}
+
 void EventWatcher::stop() noexcept {
     std::unique_lock lock(state_->mutex);
     state_->stop = true;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,9 @@ public:
     /// False, and nothing is called, when it was stopped.
     [[nodiscard]] bool add(const Event& event, std::function<void()> function,
                            std::shared_ptr<HostPoint> done);
+    /// The event that a function waits for which has not been called: it passes `done`. None: it was, or
+    /// there is no such function.
+    [[nodiscard]] std::optional<Event> awaited(const HostPoint& done) const;
     /// Runs what is left, when its events have passed, and ends.
     void stop() noexcept;
 

@@ -221,7 +221,9 @@ void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
     }
     if (!found) {
         fail(ErrorCode::InvalidArgument, "a graph was bound anew for a buffer that it does not use",
-             from.name(), "name the buffer that was recorded: views and bases are other buffers");
+             from.name(),
+             "name the buffer that it uses now: views and bases are others, and so is what was bound anew "
+             "before");
     }
     changed();
     recording_.commands = std::move(commands);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -24,6 +25,7 @@ struct GraphProgram::Layout {
         std::vector<backend::BatchCommand> commands;  // of one recorded command, in no order among themselves
         std::optional<Hop> hop;
         std::shared_ptr<const HostFunction> call;
+        bool between_all = false;
         std::vector<Footprint> uses;
         CommandLabel label;
     };
@@ -187,7 +189,7 @@ void GraphProgram::Layout::add(const RecordedCopy& copy, std::optional<unsigned>
         const Place target = place(to, k, true);
         const Place source = place(from, q, false);
         node.uses = {target.use, source.use};
-        node.label.kind = CommandKind::Copy;
+        node.label.kind = copy.kind;
         node.label.bytes = copy.moves.bytes();
         if (core.device_of(k) != core.device_of(q)) {
             node.alone = true;
@@ -237,6 +239,7 @@ void GraphProgram::Layout::add(const RecordedFence& fence, std::optional<unsigne
     node.queue = queue ? *queue : only.value_or(0);
     node.alone = true;
     node.call = fence.call;
+    node.between_all = !queue && !only;  // as outside of a recording
     node.label.kind = CommandKind::HostCall;
     order.add_fence();
     nodes.push_back(std::move(node));
@@ -329,6 +332,7 @@ GraphProgram::GraphProgram(std::shared_ptr<ContextCore> core, const Recording& r
             Layout::Node& node = layout.nodes[sorted[begin]];
             step.hop = std::move(node.hop);
             step.call = std::move(node.call);
+            step.between_all = node.between_all;
             step.uses = std::move(node.uses);
             at_once_ = false;
         } else {
@@ -351,6 +355,13 @@ GraphProgram::GraphProgram(std::shared_ptr<ContextCore> core, const Recording& r
         steps_.push_back(std::move(step));
         begin = end;
     }
+    around_ = queues_;
+    for (const Step& step : steps_) {
+        if (step.hop && std::find(around_.begin(), around_.end(), step.hop->from_queue) == around_.end())
+            around_.push_back(step.hop->from_queue);
+    }
+    all_.resize(core_->queue_count());
+    std::iota(all_.begin(), all_.end(), 0u);
     if (arena.storage) kept_.push_back(arena.storage);
     choices_ = std::move(layout.choices);
     core_->add(*this);
@@ -417,13 +428,13 @@ void GraphProgram::run_hop(Step& step, const Run& run) {
 }
 
 void GraphProgram::run_call(Step& step, const Run& run) {
-    for (const unsigned other : queues_) {
+    for (const unsigned other : around(step)) {
         if (other != step.queue) core_->order_after(step.queue, {other, core_->queue(other).last()});
     }
     // It stays until it has run: no copy, which would also forget what it changes of itself.
     const auto call = [function = step.call.get()] { (*function)(); };
     step.last = timed(step, step.queue, run).give([&] { return core_->queue(step.queue).call(call); });
-    for (const unsigned other : queues_) core_->order_after(other, {step.queue, step.last});
+    for (const unsigned other : around(step)) core_->order_after(other, {step.queue, step.last});
 }
 
 void GraphProgram::run_step(Step& step, const Run& run) {
@@ -467,10 +478,10 @@ Event GraphProgram::submit(const Run& run) {
     Event event;
     for (const unsigned k : queues_) {
         if ((core_->timing() & ContextCore::stamped) != 0) {
-            core_->add_mark(event, k);
+            core_->add_mark(event, k, "command graph");
             continue;
         }
-        core_->add_part(event, k, core_->queue(k).last());
+        core_->add_part(event, k, core_->queue(k).last(), "command graph");
     }
     return event;
 }

@@ -89,6 +89,7 @@ private:
         std::unique_ptr<backend::Batch> batch;  // one of these three;
         std::optional<Hop> hop;                 //   none is a barrier, which the stages are
         std::shared_ptr<const HostFunction> call;
+        bool between_all = false;     // a call: between what all queues of the context have to do
         std::vector<Footprint> uses;  // of a hop: the destination's, then the source's
         std::shared_ptr<const BatchLabels> labels;
         backend::Point last = 0;  // of its last submission
@@ -97,6 +98,10 @@ private:
     void run_step(Step& step, const Run& run);
     void run_hop(Step& step, const Run& run);
     void run_call(Step& step, const Run& run);
+    /// The queues that a call stands between.
+    [[nodiscard]] std::span<const unsigned> around(const Step& step) const noexcept {
+        return step.between_all ? all_ : around_;
+    }
     /// The step's commands, on a queue of its own or on another one.
     [[nodiscard]] TimedCommand timed(const Step& step, unsigned queue, const Run& run) const;
     /// Its context ends.
@@ -105,6 +110,9 @@ private:
     std::shared_ptr<ContextCore> core_;
     std::vector<Step> steps_;       // in the order of their stages
     std::vector<unsigned> queues_;  // that have steps
+    std::vector<unsigned> around_;  // the same, and those that copies between devices read on: calls stand
+                                    // between what these have to do, at least
+    std::vector<unsigned> all_;     // of the context
     std::vector<std::shared_ptr<Storage>> kept_;
     std::vector<Choice> choices_;
     bool at_once_ =

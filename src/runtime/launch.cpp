@@ -400,7 +400,7 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
         });
         const backend::Point point =
             timed.give([&] { return launch_on(core, k, cached, grid, targets.shared, bound, arguments); });
-        core.add_part(event, k, point);
+        core.add_part(event, k, point, "kernel", &cached);
         timed.add_to(event);
     }
     return event;

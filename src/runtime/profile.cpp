@@ -43,6 +43,7 @@ const std::shared_ptr<runtime::ContextCore>& profiled_core(const Context& contex
 
 ProfileSession::ProfileSession()
     : context_(current_context()), profiler_(std::make_shared<runtime::Profiler>()) {
+    runtime::refuse_while_tracing("profile() was called", "profile()");
     runtime::Recorder::refuse("profile() was called", "a command graph", "profile the submission instead");
     profiled_core(context_)->start_profile(profiler_);
 }

@@ -8,6 +8,7 @@
 
 #include <volley/any_buffer.hpp>
 #include <volley/dyn.hpp>
+#include <volley/profile.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,7 @@ struct RecordedCopy {
     PinnedBuffer from;
     Moves moves;
     std::optional<unsigned> source;  // this queue's replica; else the nearest
+    CommandKind kind = CommandKind::Copy;
 };
 struct RecordedFill {
     PinnedBuffer to;

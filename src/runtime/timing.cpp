@@ -13,6 +13,7 @@ using runtime::TimedCommand;
 namespace {
 
 Event mark_queues(ContextCore& core, unsigned first, unsigned end) {
+    runtime::refuse_while_tracing("mark() was called", "mark()");
     core.check_open("mark()");
     runtime::Recorder::refuse("mark() was called", "a command graph",
                               "mark before and after submit(), or profile() the submission");

@@ -11,14 +11,21 @@
 
 #include <volley/host_array.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <ostream>
 #include <utility>
 #include <vector>
 
 namespace volley {
 namespace runtime {
+
+void fail_unwritten(const AnyBuffer& buffer, unsigned k) {
+    fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
+         buffer.name(), "write to it, or run a kernel on that queue that does");
+}
 
 namespace {
 
@@ -217,8 +224,85 @@ Event write_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues
         const backend::Point point = give_noted(
             core.queue(k), [&] { return timed.give([&] { return command(k, *replica.memory()); }); },
             [&](backend::Point last) { replica.wrote(k, last, bytes_of(buffer)); });
-        core.add_part(event, k, point);
+        core.add_part(event, k, point, to_string(kind));
         timed.add_to(event);
+    }
+    return event;
+}
+
+/// The source's replica that is nearest to queue k. Fails where none was written.
+unsigned nearest(const AnyBuffer& from, unsigned k) {
+    Storage& storage = from.storage();
+    const auto found = nearest_replica(storage, k, [](const Replica& replica) { return replica.written(); });
+    if (!found && from.size() != 0) fail_unwritten(from, storage.home(0));
+    return found.value_or(k);
+}
+
+/// The same from another buffer: from the nearest of its replicas that was written, or, between devices,
+/// through the host.
+Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues, const AnyBuffer& other,
+                   const Moves& moves, CommandKind kind) {
+    Storage& own = buffer.storage();
+    Storage& theirs = other.storage();
+    ContextCore& core = own.core();
+    std::vector<unsigned> sources;
+    for (const unsigned k : queues) {
+        sources.push_back(nearest(other, k));
+        theirs.check_not_mapped(sources.back());
+    }
+    prepare_targets(buffer, queues);
+    const Range to_bytes = bytes_of(buffer);
+    const Range from_bytes = bytes_of(other);
+    Event event;
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        const unsigned k = queues[i];
+        const unsigned q = sources[i];
+        const auto lock = own.shared() ? own.lock_order() : theirs.lock_order();
+        Replica& to = own.replica(k);
+        if (moves.empty()) {
+            to.wrote();
+            continue;
+        }
+        const auto first_lock = core.lock_queue(std::min(k, q));
+        const auto second_lock = k == q ? std::unique_lock<std::mutex>() : core.lock_queue(std::max(k, q));
+        Replica& from = theirs.replica(q);
+        own.order(k, to_bytes, true);
+        if (core.device_of(k) == core.device_of(q)) {
+            theirs.order(from, k, from_bytes, false);
+            const TimedCommand timed(core, k, [&] { return label_of(kind, moves); });
+            const auto give = [&] { return give_copy(core.queue(k), *to.memory(), *from.memory(), moves); };
+            const backend::Point point = give_noted(
+                core.queue(k), [&] { return timed.give(give); },
+                [&](backend::Point last) {
+                    from.used(k, last, from_bytes);
+                    to.wrote(k, last, to_bytes);
+                });
+            count(core, core.queue(k), moves);
+            core.add_part(event, k, point, to_string(kind));
+            timed.add_to(event);
+        } else {
+            theirs.order(from, q, from_bytes, false);
+            const auto label = [&] { return label_of(kind, moves); };
+            const TimedCommand reading(core, q, label);
+            const TimedCommand writing(core, k, label);
+            HopStaging staging(core, k, moves.rows);
+            HopPoints points;
+            const auto note = [&] {
+                if (points.read != 0) from.used(q, points.read, from_bytes);
+                if (points.written != 0) to.wrote(k, points.written, to_bytes);
+            };
+            try {
+                hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows, staging,
+                    points);
+            } catch (...) {
+                note();
+                throw;
+            }
+            note();
+            count(core.transfers(), TransferPath::ThroughHost, hop_calls(moves.rows), moves.bytes());
+            core.add_part(event, k, points.written, to_string(kind));
+            writing.add_to(event);
+        }
     }
     return event;
 }
@@ -245,7 +329,9 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     if (from.array != nullptr && &from.array->storage().core() == &recorder.core()) {
         const AnyBuffer source = as_any_buffer(*from.array);
         return recorder.add(
-            {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+            {RecordedCopy{
+                 PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}, CommandKind::Write},
+             on});
     }
     HostArrayOptions options;
     options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
@@ -257,7 +343,8 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     });
     const AnyBuffer source = as_any_buffer(kept);
     return recorder.add(
-        {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}}, on});
+        {RecordedCopy{PinnedBuffer(to), PinnedBuffer(source), plan_copy(to, source), {}, CommandKind::Write},
+         on});
 }
 
 Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostSide& to, unsigned k,
@@ -272,8 +359,9 @@ Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostS
     // On the queue itself where it can reach the array's memory, else on the array's.
     const unsigned home = target.storage().home(0);
     const unsigned on = core.device_of(home) == core.device_of(k) ? k : home;
-    return recorder.add(
-        {RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k}, on});
+    return recorder.add({RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k,
+                                      CommandKind::Read},
+                         on});
 }
 
 }  // namespace
@@ -302,7 +390,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
         });
         return write_from({.data = dense->data(), .count = size()}, queue, async, dense);
     }
-    const std::vector<unsigned> queues = runtime::targets(*this, queue);
+    std::vector<unsigned> queues = runtime::targets(*this, queue);
     ContextCore& core = own.core();
     if (Recorder* recorder = Recorder::current()) return runtime::record_write(*recorder, *this, from, queue);
     const Moves moves = runtime::plan_moves(runtime::layout_of(*this), source, element,
@@ -315,13 +403,24 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     };
     // No lock is held while anybody is waited for: what that is may need it.
     std::vector<runtime::QueuePoint> fetching;
+    Event copied;
     if (from.array != nullptr) {
         runtime::prepare_targets(*this, queues);
         const auto by_host = [&](unsigned k) {
             return fetched_by(k) == nullptr &&
                    !(async && core.device(core.device_of(k)).import_alignment() == 1);
         };
-        if (std::ranges::any_of(queues, by_host)) runtime::wait_for_array(from, false);
+        const auto far = std::ranges::stable_partition(queues, std::not_fn(by_host));
+        if (async && !far.empty() && &from.array->storage().core() == &core) {
+            // The device that made the array reads it, in its order, as functions of the host's may change
+            // it until then.
+            const AnyBuffer array = runtime::as_any_buffer(*from.array);
+            copied = runtime::copy_targets(*this, {far.begin(), far.end()}, array,
+                                           runtime::plan_copy(*this, array), CommandKind::Write);
+            queues.erase(far.begin(), far.end());
+        } else if (!far.empty()) {
+            runtime::wait_for_array(from, false);
+        }
     }
     const auto give = [&](unsigned k, backend::Memory& memory) {
         backend::Queue& to = core.queue(k);
@@ -359,6 +458,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
         const runtime::TimedHost timed(core);
         for (const runtime::QueuePoint& copy : fetching) core.queue(copy.queue).timeline().wait(copy.point);
     }
+    ContextCore::append(event, copied);
     return event;
 }
 
@@ -454,7 +554,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     lock = {};                                                  // what is waited for may need them
     const bool kept = to.array == nullptr || array != nullptr;  // until then
     if (!async || !kept) queue.timeline().wait(point);
-    Event event = core.make_event(k, point);
+    Event event = core.make_event(k, point, to_string(CommandKind::Read));
     timed.add_to(event);
     return event;
 }
@@ -507,26 +607,6 @@ Event AnyBuffer::copy_within(std::size_t to, std::size_t from, std::size_t count
     return view(to, count).copy_from(view(from, count));
 }
 
-namespace runtime {
-
-void fail_unwritten(const AnyBuffer& buffer, unsigned k) {
-    fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica was read before anything was written to it"),
-         buffer.name(), "write to it, or run a kernel on that queue that does");
-}
-
-namespace {
-
-/// The source's replica that is nearest to queue k. Fails where none was written.
-unsigned nearest(const AnyBuffer& from, unsigned k) {
-    Storage& storage = from.storage();
-    const auto found = nearest_replica(storage, k, [](const Replica& replica) { return replica.written(); });
-    if (!found && from.size() != 0) fail_unwritten(from, storage.home(0));
-    return found.value_or(k);
-}
-
-}  // namespace
-}  // namespace runtime
-
 Event AnyBuffer::copy_from(const AnyBuffer& other) {
     runtime::refuse_while_tracing("a buffer was copied", *this);
     Storage& own = storage();
@@ -539,72 +619,8 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             {runtime::RecordedCopy{runtime::PinnedBuffer(*this), runtime::PinnedBuffer(other), moves, {}},
              {}});
     }
-    ContextCore& core = own.core();
     const std::vector<unsigned> queues = runtime::targets(*this, nullptr);
-    std::vector<unsigned> sources;
-    for (const unsigned k : queues) {
-        sources.push_back(runtime::nearest(other, k));
-        theirs.check_not_mapped(sources.back());
-    }
-    runtime::prepare_targets(*this, queues);
-    const runtime::Range to_bytes = runtime::bytes_of(*this);
-    const runtime::Range from_bytes = runtime::bytes_of(other);
-    Event event;
-    for (std::size_t i = 0; i < queues.size(); ++i) {
-        const unsigned k = queues[i];
-        const unsigned q = sources[i];
-        const auto lock = own.shared() ? own.lock_order() : theirs.lock_order();
-        Replica& to = own.replica(k);
-        if (moves.empty()) {
-            to.wrote();
-            continue;
-        }
-        const auto first_lock = core.lock_queue(std::min(k, q));
-        const auto second_lock = k == q ? std::unique_lock<std::mutex>() : core.lock_queue(std::max(k, q));
-        Replica& from = theirs.replica(q);
-        own.order(k, to_bytes, true);
-        if (core.device_of(k) == core.device_of(q)) {
-            theirs.order(from, k, from_bytes, false);
-            const runtime::TimedCommand timed(core, k,
-                                              [&] { return runtime::label_of(CommandKind::Copy, moves); });
-            const auto give = [&] {
-                return runtime::give_copy(core.queue(k), *to.memory(), *from.memory(), moves);
-            };
-            const backend::Point point = runtime::give_noted(
-                core.queue(k), [&] { return timed.give(give); },
-                [&](backend::Point last) {
-                    from.used(k, last, from_bytes);
-                    to.wrote(k, last, to_bytes);
-                });
-            runtime::count(core, core.queue(k), moves);
-            core.add_part(event, k, point);
-            timed.add_to(event);
-        } else {
-            theirs.order(from, q, from_bytes, false);
-            const auto label = [&] { return runtime::label_of(CommandKind::Copy, moves); };
-            const runtime::TimedCommand reading(core, q, label);
-            const runtime::TimedCommand writing(core, k, label);
-            runtime::HopStaging staging(core, k, moves.rows);
-            runtime::HopPoints points;
-            const auto note = [&] {
-                if (points.read != 0) from.used(q, points.read, from_bytes);
-                if (points.written != 0) to.wrote(k, points.written, to_bytes);
-            };
-            try {
-                runtime::hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows,
-                             staging, points);
-            } catch (...) {
-                note();
-                throw;
-            }
-            note();
-            runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows),
-                           moves.bytes());
-            core.add_part(event, k, points.written);
-            writing.add_to(event);
-        }
-    }
-    return event;
+    return runtime::copy_targets(*this, queues, other, moves, CommandKind::Copy);
 }
 
 }  // namespace volley

@@ -180,6 +180,10 @@ VOLLEY_BACKEND_TEST(GraphChanges, AKernelsBodyGivesNoWork) {
     refused([&] { data.write(std::vector<float>(4, 9.0f)); });
     refused([&] { static_cast<void>(data.read(0)); });
     refused([&] { data.copy_from(out); });
+    refused([] { full_barrier(); });  // for barrier(), perhaps
+    refused([] { static_cast<void>(mark()); });
+    refused([] { static_cast<void>(profile([] {})); });
+    refused([] { queue(0).wait_for(Event()); });
     EXPECT_EQ(data.read(0)[0], 1.0f);
 }
 

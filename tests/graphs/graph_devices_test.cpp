@@ -3,9 +3,11 @@
 #include "graphs/graph_support.hpp"
 #include "support/held_queue.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <thread>
 
 namespace volley {
 namespace {
@@ -102,6 +104,47 @@ TEST(GraphDevices, AHostCallStandsBetweenAllQueues) {
     });
     g.submit({.instances = 2}).wait();
     EXPECT_EQ(sums, (std::vector<float>{4.0f, 8.0f}));
+}
+
+TEST(GraphDevices, AHostCallStandsBeforeCopiesFromAnotherDeviceOnOneQueueToo) {
+    const auto context = open_devices({"cpu:0", "vulkan:llvmpipe"});
+    if (!context) GTEST_SKIP() << "this machine has no lavapipe";
+    const auto use = context->use();
+    Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
+    const HostArray<float> theirs(Shape(1000), {.queue = queue(1)});  // which queue 1 has to read
+    std::fill_n(theirs.data(), 1000, 0.0f);
+    auto g = record([&] {
+        host_call([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            for (int i = 0; i < 1000; ++i) theirs.data()[i] += 1.0f;
+        });
+        data.write_async(theirs);
+        add_number()(data, 10.0f);
+    });
+    g.submit({.instances = 3, .queue = queue(0)});
+    EXPECT_EQ(data.read(0)[999], 13.0f);
+}
+
+TEST(GraphDevices, WritesFromAnotherDevicesArrayFollowHostCallsToo) {
+    const auto context = open_devices({"cpu:0", "vulkan:llvmpipe", "opencl:0"});
+    if (!context) GTEST_SKIP() << "this machine has not all of cpu, lavapipe and PoCL";
+    const auto use = context->use();
+    for (unsigned home = 0; home < 3; ++home) {
+        SCOPED_TRACE(home);
+        Buffer<float> data = as_buffer(std::vector<float>(1000, 0.0f));
+        const HostArray<float> array(Shape(1000), {.queue = queue(home)});
+        std::fill_n(array.data(), 1000, 1.0f);
+        Signal go;
+        host_call([&, go] {
+            go.wait();
+            std::fill_n(array.data(), 1000, 7.0f);
+        });
+        const Event written = data.write_async(array);
+        EXPECT_FALSE(written.ready());
+        go.raise();
+        for (unsigned q = 0; q < 3; ++q) EXPECT_EQ(data.read(q)[999], 7.0f) << "on queue " << q;
+        written.wait();
+    }
 }
 
 /// Queue 1 waits for queue 0's slow kernel, which has not begun; then both copies and functions of queue 1

@@ -1,6 +1,9 @@
 // Recording, submitting and replaying graphs, on every backend with two queues.
 #include "graphs/graph_support.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace volley {
 namespace {
 
@@ -150,6 +153,41 @@ VOLLEY_BACKEND_TEST(Graph, HostCallsRunInOrderOncePerInstance) {
     g.submit({.instances = 3}).wait();
     EXPECT_EQ(values, (std::vector<float>{2, 6, 14}));
     EXPECT_EQ(data.read(0)[0], 15.0f);
+}
+
+VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesAlsoThoseThatItsGraphLeavesAlone) {
+    Buffer<float> data = as_buffer(std::vector<float>(8, 5.0f));
+    const HostArray<float> seen = data.empty_like();
+    std::fill_n(seen.data(), 8, 0.0f);
+    float value = 0;
+    auto g = record([&] { host_call([&] { value = seen(3); }); });
+    g.submit().wait();
+    Signal go;
+    queue(1).wait_for(go.event());
+    data.read_async(1, seen);
+    const Event called = g.submit();
+    EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(5)));
+    go.raise();
+    called.wait();
+    EXPECT_EQ(value, 5.0f);
+}
+
+VOLLEY_BACKEND_TEST(Graph, WhatIsGivenBehindAHostCallWaitsForItOnAllQueues) {
+    Buffer<float> data = as_buffer(std::vector<float>(8, 5.0f));
+    wait();
+    Signal go;
+    auto g = record([&] { host_call([go] { go.wait(); }); });
+    const Event called = g.submit();
+    const Event scaled = scale_by().on(queue(1))(data, 2.0f);
+    EXPECT_FALSE(scaled.wait_for(std::chrono::milliseconds(5)));
+    go.raise();
+    scaled.wait();
+    EXPECT_TRUE(called.ready());
+    // On one queue, it is between what that has.
+    Signal other;
+    queue(1).wait_for(other.event());
+    g.submit({.queue = queue(0)}).wait();
+    other.raise();
 }
 
 VOLLEY_BACKEND_TEST(Graph, HostArraysAreReadAndWrittenAtEachRun) {

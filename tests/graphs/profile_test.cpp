@@ -218,6 +218,23 @@ VOLLEY_BACKEND_TEST(Profile, GraphsRunAsEverWhileTheyAreProfiled) {
     EXPECT_EQ(values.size(), 9u) << "and afterwards";
 }
 
+VOLLEY_BACKEND_TEST(Profile, TransfersOfGraphsAreWritesAndReadsAsOutside) {
+    Buffer<float> data = as_buffer(std::vector<float>(100, 0.0f));
+    const HostArray<float> host = data.empty_like();
+    std::fill_n(host.data(), 100, 1.0f);
+    auto g = record([&] {
+        data.write_async(host);
+        data.write(std::vector<float>(100, 2.0f));
+        data.read_async(0, host);
+    });
+    const Profile p = profile([&] { g.submit({.queue = queue(0)}); });
+    EXPECT_EQ(of_kind(p, CommandKind::Write).size(), 2u) << p;
+    EXPECT_EQ(of_kind(p, CommandKind::Read).size(), 1u) << p;
+    EXPECT_TRUE(of_kind(p, CommandKind::Copy).empty()) << p;
+    EXPECT_EQ(of_kind(p, CommandKind::Read)[0].bytes, 400u);
+    EXPECT_EQ(host(99), 2.0f);
+}
+
 VOLLEY_BACKEND_TEST(Profile, SpreadInstancesKeepTheirNumbers) {
     Buffer<float> data = as_buffer(std::vector<float>(64, 0.0f));
     auto g = record([&] { add_number()(data, 1.0f); });
@@ -255,6 +272,18 @@ VOLLEY_BACKEND_TEST(Profile, KnowsWhatTheHostWaitsFor) {
     EXPECT_EQ(reads, 1);
     EXPECT_EQ(p.host_waits().size(), 3u) << "wait(), read(), and the profile's own end";
     expect_sound_times(p);
+}
+
+VOLLEY_BACKEND_TEST(Profile, WaitsForFunctionsAreWaitsOfTheHost) {
+    const Profile p = profile([&] {
+        const Event called = mark().then([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
+        EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(0)));
+        called.wait();
+    });
+    std::chrono::nanoseconds longest{};
+    for (const HostWait& wait : p.host_waits()) longest = std::max(longest, wait.end - wait.begin);
+    EXPECT_GE(longest, std::chrono::milliseconds(2));
+    EXPECT_EQ(p.host_waits().size(), 3u) << "wait_for(), wait(), and the profile's own end";
 }
 
 VOLLEY_BACKEND_TEST(Profile, TakesTheCommandsOfAllThreads) {

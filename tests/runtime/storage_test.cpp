@@ -219,7 +219,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
         const backend::Point point =
             core->queue(1).fill(storage->allocate(1), 0, 400, std::as_bytes(std::span("\1\1\1", 4)));
         storage->replica(1).wrote(1, point, {0, 400});
-        done = core->make_event(1, point);
+        done = core->make_event(1, point, "call");
         storage.reset();
         EXPECT_FALSE(watched.expired());
     }
@@ -498,7 +498,7 @@ TEST(SmallLimitErrors, ErrorsOfWorkThatWasWaitedForAreNotLost) {
         const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
         const backend::Point point =
             core->queue(0).call([] { throw ArgumentError("it failed", "a test", "expect it"); });
-        failing = core->make_event(0, point);
+        failing = core->make_event(0, point, "call");
         Buffer<char> former(700'000);
         former.fill(1);  // behind both
     }
