@@ -56,6 +56,7 @@ void check_source(const AnyBuffer& buffer, const Replica& replica, unsigned k) {
 /// Whether rows follow each other in memory as they do in row-major order, gaps allowed.
 bool is_regular(const Layout& layout, std::int64_t element) {
     std::int64_t inner = element;
+    if (layout.shape.elements() == 0) return true;  // whose strides may be 0
     for (int d = layout.shape.rank() - 1; d >= 0; --d) {
         if (layout.shape[d] <= 1) continue;
         if (layout.strides[d] < inner) return false;

@@ -152,6 +152,22 @@ VOLLEY_BACKEND_TEST(Array, TakesNestedLists) {
     error_of(ErrorCode::InvalidShape, [] { static_cast<void>(as_buffer({{1, 2}, {3}})); });
 }
 
+VOLLEY_BACKEND_TEST(Array, OfNothingAlongAnyAxisIsWrittenAndRead) {
+    for (const Shape& shape : {Shape({0, 4}), Shape({4, 0}), Shape({3, 0, 2}), Shape({2, 3, 0, 5})}) {
+        SCOPED_TRACE(shape.to_string());
+        Buffer<int> buffer(shape);
+        buffer.write(std::vector<int>());
+        buffer.write_async(std::vector<int>()).wait();
+        buffer.write(ArrayView<const int>(nullptr, shape));
+        EXPECT_EQ(buffer.read(), (std::vector<std::vector<int>>(2)));
+        const HostArray<int> host = buffer.empty_like();
+        buffer.write_async(host).wait();
+        buffer.read_async(1, host).wait();
+        EXPECT_EQ(transfer_plan(host, buffer).path, TransferPath::None);
+        EXPECT_TRUE(as_buffer(ArrayView<const int>(nullptr, shape)).read(0).empty());
+    }
+}
+
 VOLLEY_BACKEND_TEST(Array, RefusesHostDataOfAnotherShape) {
     Buffer<int> buffer({2, 3}, {.name = "small"});
     error_of(ErrorCode::SizeMismatch, [&] { buffer.write(numbers(5)); });
