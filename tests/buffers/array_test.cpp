@@ -65,6 +65,7 @@ VOLLEY_BACKEND_TEST(Array, AHostArrayLikeItTakesOnePiece) {
 
 VOLLEY_BACKEND_TEST(Array, AnotherPaddingTakesRows) {
     Buffer<int> buffer({17, 13}, {.padded_shape = {32, 16}});
+    EXPECT_EQ(HostArray<int>({221}).shape(), Shape({221}));
     const HostArray<int> host({17, 13});
     int next = 0;
     for (int& value : host.view()) value = next++;
