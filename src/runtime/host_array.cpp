@@ -32,7 +32,7 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
         options.queue ? ContextCore::core_of(*options.queue) : runtime::current_core();
     core->check_open("a host array");
     const unsigned queue = options.queue ? options.queue->index() : 0;
-    storage_ = Storage::adopt(core, queue, core->device(core->device_of(queue)).allocate_host(bytes), nullptr,
+    storage_ = Storage::adopt(core, queue, core->allocate_host(core->device_of(queue), bytes), nullptr,
                               {.name = "a host array"});
 }
 

@@ -144,14 +144,13 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
             block = allocator.take(bytes_, queue);
             break;
         } catch (const MemoryError& error) {
-            if (again || !allocator.waits()) {
+            // Without the lock: work that is waited for may use this storage.
+            lock.unlock();
+            if (again || !allocator.waits() || !core_->settle()) {
                 fail(error.code(), error.what_failed(), cat(name(), " on ", error.subject()), error.advice());
             }
+            lock.lock();
         }
-        // Without the lock: work that is waited for may use this storage.
-        lock.unlock();
-        core_->settle();
-        lock.lock();
     }
     // What the queue has still to do with the block's former owner comes first, also for the host.
     if (block->uses[queue] != 0) replica->used(queue, block->uses[queue], {0, bytes_});

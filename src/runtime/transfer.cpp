@@ -251,7 +251,8 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     HostArrayOptions options;
     options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
     const AnyHostArray kept(to.dtype(), to.shape(), options);
-    const Layout layout = host_layout(from, to, "it was written");
+    const Layout layout = host_layout(from, to, "it was written with");
+    wait_for_array(from, false);
     std::byte* out = kept.bytes();
     for_each_element(layout, [&](std::int64_t i, std::int64_t offset) {
         std::memcpy(out + i * element_of(to), from.data + offset, to.dtype().size());
@@ -294,7 +295,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     runtime::refuse_while_tracing("a buffer was written", *this);
     Storage& own = storage();
     own.check_usable();
-    const Layout source = runtime::host_layout(from, *this, "it was written");
+    const Layout source = runtime::host_layout(from, *this, "it was written with");
     const auto element = runtime::element_of(*this);
     if (!runtime::is_regular(source, element)) {
         const auto dense = std::make_shared<std::vector<std::byte>>(bytes());
@@ -305,6 +306,8 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     }
     const std::vector<unsigned> queues = runtime::targets(*this, queue);
     ContextCore& core = own.core();
+    // Another context knows nothing of what this one does with its array, so its bytes are taken now.
+    if (from.array != nullptr && &from.array->storage().core() != &core) async = false;
     if (Recorder* recorder = Recorder::current()) return runtime::record_write(*recorder, *this, from, queue);
     const Moves moves = runtime::plan_moves(runtime::layout_of(*this), source, element,
                                             from.array != nullptr && owns_window_);
@@ -388,7 +391,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     runtime::refuse_while_tracing("a buffer was read", *this);
     Storage& own = storage();
     own.check_usable();
-    const Layout target = runtime::host_layout(to, *this, "it was read");
+    const Layout target = runtime::host_layout(to, *this, "it was read into");
     if (Recorder* recorder = Recorder::current()) return runtime::record_read(*recorder, *this, to, k, async);
     check_readable(k);
     if (size_ == 0) return {};
@@ -554,6 +557,8 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
     for (std::size_t i = 0; i < queues.size(); ++i) {
         const unsigned k = queues[i];
         const unsigned q = sources[i];
+        std::optional<runtime::HopStaging> staging;
+        if (!moves.empty() && core.device_of(k) != core.device_of(q)) staging.emplace(core, k, moves.rows);
         const auto lock = own.shared() ? own.lock_order() : theirs.lock_order();
         Replica& to = own.replica(k);
         if (moves.empty()) {
@@ -585,7 +590,6 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             const auto label = [&] { return runtime::label_of(CommandKind::Copy, moves); };
             const runtime::TimedCommand reading(core, q, label);
             const runtime::TimedCommand writing(core, k, label);
-            runtime::HopStaging staging(core, k, moves.rows);
             runtime::HopPoints points;
             const auto note = [&] {
                 if (points.read != 0) from.used(q, points.read, from_bytes);
@@ -593,7 +597,7 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             };
             try {
                 runtime::hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows,
-                             staging, points);
+                             *staging, points);
             } catch (...) {
                 note();
                 throw;

@@ -130,7 +130,8 @@ struct HopPoints {
 /// end with the last work that uses them.
 class HopStaging {
 public:
-    /// Memory of the queue's device, which is the destination. Throws MemoryError.
+    /// Memory of the queue's device, which is the destination. May have to wait for work, so it is made
+    /// without any lock. Throws MemoryError.
     HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows);
 
 private:
