@@ -101,12 +101,12 @@ void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<co
         points.read = from.timed->give([&] {
             return reader.read_rect(*from.memory, piece.from, slot.memory->host(), dense, piece.rect);
         });
-        use.used(from.queue, points.read, {0, staging.largest_});
-        core.order_after(to.queue, {from.queue, points.read});
+        use.used(from.queue, *points.read, {0, staging.largest_});
+        core.order_after(to.queue, {from.queue, *points.read});
         points.written = to.timed->give(
             [&] { return writer.copy_rect(*to.memory, piece.to, *slot.memory, dense, piece.rect); });
-        use.used(to.queue, points.written, {0, staging.largest_});
-        slot.free = points.written;
+        use.used(to.queue, *points.written, {0, staging.largest_});
+        slot.free = *points.written;
     });
 }
 

@@ -592,8 +592,8 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             const runtime::TimedCommand writing(core, k, label);
             runtime::HopPoints points;
             const auto note = [&] {
-                if (points.read != 0) from.used(q, points.read, from_bytes);
-                if (points.written != 0) to.wrote(k, points.written, to_bytes);
+                if (points.read) from.used(q, *points.read, from_bytes);
+                if (points.written) to.wrote(k, *points.written, to_bytes);
             };
             try {
                 runtime::hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows,
@@ -605,7 +605,7 @@ Event AnyBuffer::copy_from(const AnyBuffer& other) {
             note();
             runtime::count(core.transfers(), TransferPath::ThroughHost, runtime::hop_calls(moves.rows),
                            moves.bytes());
-            core.add_part(event, k, points.written);
+            core.add_part(event, k, *points.written);
             writing.add_to(event);
         }
     }

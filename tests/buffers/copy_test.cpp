@@ -152,6 +152,23 @@ TEST(CopyBetweenDevices, ReachesEveryBackendFromEveryOther) {
     }
 }
 
+TEST(CopyBetweenDevices, ReachesQueuesThatHadNothingToDoBefore) {
+    for (const bool recorded : {false, true}) {
+        SCOPED_TRACE(recorded ? "recorded" : "at once");
+        const Context context = all_backends();
+        const ContextScope scope = context.use();
+        const Buffer<int> from(100, {.placement = Placement::on(context.queue(0))});
+        Buffer<int>(from).write(numbers(100));
+        Buffer<int> to(100);
+        if (recorded) {
+            record([&] { to.copy_from(from); }).submit().wait();
+        } else {
+            to.copy_from(from).wait();
+        }
+        for (unsigned k = 0; k < context.queue_count(); ++k) EXPECT_EQ(to.read(k), numbers(100)) << k;
+    }
+}
+
 TEST(CopyBetweenDevices, IsPlannedFromTheReplicaThatWasWritten) {
     const Context context = make_context({.devices = {"reference:0", "cpu:0"}});
     const ContextScope scope = context.use();

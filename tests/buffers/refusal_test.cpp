@@ -47,8 +47,12 @@ VOLLEY_BACKEND_TEST(Refusal, OfShapesNamesTheBuffer) {
     refused(ErrorCode::Overflow, [&] { static_cast<void>(buffer.reshape({huge, huge})); });
     refused(ErrorCode::SizeMismatch, [&] { static_cast<void>(buffer.reshape({5})); });
     expect_contains(error_of(ErrorCode::Overflow, [] { HostArray<float>({huge, huge}); }), "a host array");
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>(-4, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>({3, -4}, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { RfftBuffer<float>({3, -4}, {.name = "target"}); });
+    refused(ErrorCode::Overflow, [] { Buffer<float>(~std::size_t{0}, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>({1, 1, 1, 1, 1, 1, 1, 1, 1}, {.name = "target"}); });
     error_of(ErrorCode::InvalidShape, [] { Buffer<float>({-4}); });
-    error_of(ErrorCode::Overflow, [] { Buffer<float>(~std::size_t{0}); });
 }
 
 VOLLEY_BACKEND_TEST(Refusal, OfEnormousSizesLeavesTheDeviceUsable) {
