@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace volley {
 
@@ -25,6 +27,9 @@ class Storage;
 class AnyHostArray;
 
 namespace detail {
+
+/// The shape that a buffer of that name (empty: none) is to have; errors name it.
+[[nodiscard]] VOLLEY_API Shape shape_of_buffer(std::initializer_list<Extent> extents, std::string_view name);
 
 /// Elements in host memory, of a buffer's type.
 struct HostSide {
@@ -157,8 +162,8 @@ public:
 
     // Where the host shares the device's memory
     /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it:
-    /// const, for its writers alone. Valid while the buffer lives and no later work changes it. Throws
-    /// MemoryError: NotHostAccessible, then NotAllocated.
+    /// const, for its writers alone. Valid while the buffer and its context live and no later work changes
+    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated.
     [[nodiscard]] std::span<const std::byte> as_host_bytes(unsigned k) const;
     [[nodiscard]] std::span<std::byte> as_host_bytes(unsigned k);
 
@@ -187,7 +192,7 @@ public:
     void check_type(DType wanted) const;
     /// A buffer on a storage that exists already, for the runtime.
     AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
-              const Strides& strides, std::string name);
+              const Strides& strides, std::string name, bool owns_window = true);
 
 private:
     [[nodiscard]] AnyBuffer make_view(DType dtype, const Shape& shape, const Strides& strides,

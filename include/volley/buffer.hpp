@@ -26,7 +26,7 @@ template <class R, class T>
 concept RangeOf = requires(const R& range) {
     { std::size(range) } -> std::convertible_to<std::size_t>;
     { *std::begin(range) } -> std::convertible_to<const T&>;
-    requires std::same_as<std::remove_cvref_t<decltype(*std::begin(range))>, T> || std::same_as<T, bool>;
+    requires std::same_as<std::iter_value_t<decltype(std::begin(range))>, T>;
 };
 
 /// One that lies in memory in one piece.
@@ -41,9 +41,25 @@ concept ShapedHost = MdspanLike<R> || requires(const R& view) {
     []<class T>(const ArrayView<T>&) {}(view);
 };
 
-/// What a buffer of T can be written with.
+/// The same, with elements of type T.
+template <MdspanLike M>
+std::remove_cvref_t<typename M::reference> shaped_element(const M& array);
+template <class T>
+std::remove_cv_t<T> shaped_element(const ArrayView<T>& view);
 template <class R, class T>
-concept HostDataOf = RangeOf<R, T> || ShapedHost<R> || std::derived_from<R, AnyHostArray>;
+concept ShapedHostOf = ShapedHost<R> && requires(const R& data) {
+    { shaped_element(data) } -> std::same_as<T>;
+};
+
+/// What a buffer of T can be written with. The elements of a host array are looked at when it is.
+template <class R, class T>
+concept HostDataOf = RangeOf<R, T> || ShapedHostOf<R, T> || std::derived_from<R, AnyHostArray>;
+
+/// Whose elements end with the expression that it stands in.
+template <class R>
+concept InitializerList = requires(const R& list) {
+    []<class T>(std::initializer_list<T>) {}(list);
+};
 
 template <class R>
 using element_of = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
@@ -103,10 +119,12 @@ public:
     explicit Buffer(const Shape& shape, BufferOptions options = {})
         : AnyBuffer(dtype_of<T>(), shape, std::move(options)) {}
     template <std::integral I>
-    explicit Buffer(I size, BufferOptions options = {}) : Buffer(Shape(size), std::move(options)) {}
+    explicit Buffer(I size, BufferOptions options = {})
+        : Buffer(std::initializer_list<Extent>{size}, std::move(options)) {}
     // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit Buffer(std::initializer_list<Extent> shape, BufferOptions options = {})
-        : Buffer(Shape(shape), std::move(options)) {}
+        // In braces, which keep the order: the name is read before it moves on.
+        : AnyBuffer{dtype_of<T>(), detail::shape_of_buffer(shape, options.name), std::move(options)} {}
     /// The same buffer with its type known. Throws ArgumentError (TypeMismatch) where it is another.
     explicit Buffer(AnyBuffer buffer) : AnyBuffer(std::move(buffer)) { check_type(dtype_of<T>()); }
 
@@ -139,8 +157,8 @@ public:
         write(std::span<const T, 1>(&value, 1));
     }
 
-    /// The same without waiting: data that is given as an lvalue must stay as it is until the event, an
-    /// rvalue is kept alive until then, and so is a HostArray's memory.
+    /// The same without waiting: data that is given as an lvalue, or by a std::span, must stay as it is until
+    /// the event; any other rvalue is kept alive until then, and so is a HostArray's memory.
     template <class R>
     requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_async(R&& data) {
         return write_async_to(nullptr, std::forward<R>(data));
@@ -262,7 +280,7 @@ private:
                                    detail::ContiguousRangeOf<Data, T>;
             return detail::with_side<T>(
                 data, [&](const detail::HostSide& side) { return write_from(side, queue, stays); });
-        } else if constexpr (detail::ContiguousRangeOf<Data, T>) {
+        } else if constexpr (detail::ContiguousRangeOf<Data, T> && !detail::InitializerList<Data>) {
             const auto owner = std::make_shared<const Data>(std::forward<R>(data));
             return detail::with_side<T>(
                 *owner, [&](const detail::HostSide& side) { return write_from(side, queue, true, owner); });

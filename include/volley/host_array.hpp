@@ -5,6 +5,7 @@
 #include <volley/array_view.hpp>
 #include <volley/lang/type_of.hpp>
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -75,6 +76,8 @@ public:
     HostArray() noexcept = default;
     explicit HostArray(const Shape& shape, const HostArrayOptions& options = {})
         : AnyHostArray(dtype_of<T>(), shape, options) {}
+    explicit HostArray(std::initializer_list<Extent> shape, const HostArrayOptions& options = {})
+        : HostArray(Shape(shape), options) {}
     explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) { check_type(dtype_of<T>()); }
 
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes()); }

@@ -22,8 +22,9 @@ struct ImportOptions {
 
 /// The caller's memory as a buffer of one device: always on the CPU; elsewhere where the driver can
 /// (VK_EXT_external_memory_host, CL_MEM_USE_HOST_PTR), for memory that begins and ends with a page. It must
-/// outlive the buffer's last use, or have an owner that keeps it. Throws ArgumentError (InvalidArgument:
-/// null, alignment; SizeMismatch), DeviceError (Unsupported).
+/// outlive the buffer's last use, or have an owner that keeps it. No memory at all is a buffer of nothing,
+/// on every device. Throws ArgumentError (InvalidArgument: null, alignment; SizeMismatch), DeviceError
+/// (Unsupported).
 [[nodiscard]] VOLLEY_API AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memory,
                                                ImportOptions options = {});
 template <class T>
@@ -37,13 +38,15 @@ template <class T>
 }
 
 /// A replica as a tensor in host memory; waits for the work that touches it. The tensor shares the memory and
-/// keeps it until its deleter is called; the caller synchronises from then on. Vectors become one more axis.
+/// keeps it until its deleter is called, also when the buffer is destroyed or its context ends; the caller
+/// synchronises from then on. Vectors become one more axis.
 /// Throws MemoryError (NotHostAccessible, NotAllocated), ArgumentError (TypeMismatch) for structs and
 /// matrices.
 [[nodiscard]] VOLLEY_API DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k = 0);
 /// A tensor in host memory as a buffer. Takes the tensor over: its deleter is called after the last use. When
 /// it throws, the tensor is still the caller's. Throws ArgumentError for types, ranks and strides that
-/// buffers do not have (strides must be row-major, with or without gaps), and what import_host throws.
+/// buffers do not have (strides must be row-major, with or without gaps, which are not touched), null
+/// pointers, and what import_host throws.
 [[nodiscard]] VOLLEY_API AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options = {});
 
 /// What queue k's replica is to its driver; makes its memory if need be. From then on it counts as written,

@@ -44,7 +44,8 @@ private:
 
 /// Host access to a replica of a buffer without a copy, where the host shares the memory. Making one waits
 /// for the work that touches the buffer (for its writers alone, if T is const); until its end, launches and
-/// transfers that use the replica are refused with an error. T is const for reading.
+/// transfers that use the replica are refused with an error, and the memory stays, whatever becomes of buffer
+/// and context. T is const for reading.
 ///
 ///     { auto mapped = buf.map();  mapped(2, 3) = 1.0f; }
 ///     scale(buf, 2.0f);

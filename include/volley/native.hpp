@@ -19,7 +19,7 @@ struct VulkanBuffer {
 /// A part of a cl_mem.
 struct OpenClBuffer {
     void* buffer = nullptr;    ///< cl_mem
-    std::uint64_t offset = 0;  ///< of the first byte in it
+    std::uint64_t offset = 0;  ///< of the first byte in it; of an import, a multiple of the type's alignment
     std::uint64_t bytes = 0;
 };
 

@@ -4,6 +4,8 @@
 #include <volley/buffer.hpp>
 
 #include <complex>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,10 +14,10 @@ namespace volley {
 namespace detail {
 
 /// The shape of the spectrum's half: the last axis has n / 2 + 1 entries. Throws ArgumentError (InvalidShape)
-/// for a shape without axes or with an empty last one.
-[[nodiscard]] VOLLEY_API Shape half_spectrum_shape(const Shape& real);
+/// for a shape without axes or with an empty last one, naming the buffer that was to have it.
+[[nodiscard]] VOLLEY_API Shape half_spectrum_shape(const Shape& real, std::string_view name = {});
 /// The rows of reals that hold it: the last axis has 2 (n / 2 + 1) entries.
-[[nodiscard]] VOLLEY_API Shape padded_real_shape(const Shape& real);
+[[nodiscard]] VOLLEY_API Shape padded_real_shape(const Shape& real, std::string_view name = {});
 
 }  // namespace detail
 
@@ -38,6 +40,8 @@ public:
           spectrum_(real_.view(0, real_.window_elements())
                         .template view_as<Complex>()
                         .reshape(detail::half_spectrum_shape(shape))) {}
+    explicit RfftBuffer(std::initializer_list<Extent> shape, BufferOptions options = {})
+        : RfftBuffer{detail::shape_of_buffer(shape, options.name), std::move(options)} {}
 
     /// The real values: an array with padded rows. Kernels see the padding; `strides()` tells the rows'
     /// distance.
@@ -62,7 +66,7 @@ public:
 
 private:
     [[nodiscard]] static BufferOptions padded(BufferOptions options, const Shape& shape) {
-        options.padded_shape = detail::padded_real_shape(shape);
+        options.padded_shape = detail::padded_real_shape(shape, options.name);
         return options;
     }
 

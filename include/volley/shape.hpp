@@ -63,19 +63,22 @@ private:
 template <class I>
 concept ExtentInteger = std::integral<I> && !std::same_as<I, bool>;
 
-/// One extent of a shape, from any integer type. Throws for a negative or too large one.
+/// One extent of a shape, from any integer type. Checked where the shape is made, which may know whose it is.
 class Extent {
 public:
     // NOLINTNEXTLINE(google-explicit-constructor): extents are written as plain integers
-    constexpr Extent(ExtentInteger auto value) : value_(static_cast<std::int64_t>(value)) {
-        if (std::cmp_greater(value, INT64_MAX))
-            detail::fail_extent_overflow(static_cast<std::uint64_t>(value));
-        if (std::cmp_less(value, 0)) detail::fail_negative_extent(value_);
+    constexpr Extent(ExtentInteger auto value) noexcept
+        : value_(static_cast<std::int64_t>(value)), too_large_(std::cmp_greater(value, INT64_MAX)) {}
+    /// Throws ArgumentError for a negative or too large one.
+    [[nodiscard]] constexpr std::int64_t value() const {
+        if (too_large_) detail::fail_extent_overflow(static_cast<std::uint64_t>(value_));
+        if (value_ < 0) detail::fail_negative_extent(value_);
+        return value_;
     }
-    [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
 private:
     std::int64_t value_;
+    bool too_large_;
 };
 
 /// The extents of an array: `Shape{3, 4}`, or just `{3, 4}` or `12` where a Shape is expected. A shape of

@@ -26,17 +26,17 @@ void check_same_rank(int a, int b, std::string_view what, const std::string& sub
 }  // namespace
 
 void detail::fail_rank(std::size_t rank) {
-    fail(ErrorCode::InvalidShape, cat("a shape has too many dimensions: ", rank), {},
+    fail(ErrorCode::InvalidShape, cat("there are too many dimensions: ", rank), "a shape",
          cat("use at most ", max_rank, ", merging dimensions that are contiguous"));
 }
 
 void detail::fail_negative_extent(std::int64_t extent) {
-    fail(ErrorCode::InvalidShape, cat("a shape has the negative extent ", extent), {},
+    fail(ErrorCode::InvalidShape, cat("the extent ", extent, " is negative"), "a shape",
          "use extents of zero or more");
 }
 
 void detail::fail_extent_overflow(std::uint64_t extent) {
-    fail(ErrorCode::Overflow, cat("the extent ", extent, " does not fit in 63 bits"), {},
+    fail(ErrorCode::Overflow, cat("the extent ", extent, " does not fit in 63 bits"), "a shape",
          "check the expression for a negative value that was converted to unsigned");
 }
 

@@ -1,6 +1,7 @@
 // The handle: what a buffer is, its views, its replicas. Data moves in transfer.cpp.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
+#include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/storage.hpp"
@@ -22,19 +23,26 @@ std::int64_t element_of(DType dtype) { return static_cast<std::int64_t>(dtype.si
 
 }  // namespace
 
+Shape detail::shape_of_buffer(std::initializer_list<Extent> extents, std::string_view name) {
+    return on_behalf_of([&] { return name.empty() ? std::string("a buffer") : cat("buffer '", name, "'"); },
+                        [&] { return Shape(extents); });
+}
+
 AnyBuffer::AnyBuffer(DType dtype, const Shape& shape, BufferOptions options)
     : dtype_(dtype), shape_(shape), id_(BufferId::mint()), name_(std::move(options.name)) {
     if (dtype.is_void()) {
         fail(ErrorCode::TypeMismatch, "a buffer needs an element type", name(), "use dtype_of<T>()");
     }
-    if (options.padded_shape.rank() != 0) {
-        check_padding(shape, options.padded_shape);
-        padded_ = options.padded_shape;
-    }
-    size_ = shape.elements();
-    const Layout layout = row_major(shape, padded_shape(), element_of(dtype));
-    strides_ = layout.strides;
-    window_ = padded_shape().bytes(element_of(dtype));
+    on_behalf_of([this] { return name(); },
+                 [&] {
+                     if (options.padded_shape.rank() != 0) {
+                         check_padding(shape, options.padded_shape);
+                         padded_ = options.padded_shape;
+                     }
+                     size_ = shape.elements();
+                     strides_ = row_major(shape, padded_shape(), element_of(dtype)).strides;
+                     window_ = padded_shape().bytes(element_of(dtype));
+                 });
     const std::shared_ptr<ContextCore>& core = runtime::current_core();
     core->check_open(name());
     storage_ = std::make_shared<Storage>(
@@ -43,13 +51,14 @@ AnyBuffer::AnyBuffer(DType dtype, const Shape& shape, BufferOptions options)
 }
 
 AnyBuffer::AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
-                     const Strides& strides, std::string name)
+                     const Strides& strides, std::string name, bool owns_window)
     : storage_(std::move(storage)),
       dtype_(dtype),
       shape_(shape),
       strides_(strides),
       size_(shape.elements()),
       window_(extent(Layout{0, shape, strides}, element_of(dtype))),
+      owns_window_(owns_window),
       id_(BufferId::mint()),
       name_(std::move(name)) {}
 
@@ -171,10 +180,12 @@ AnyBuffer AnyBuffer::view_as(DType dtype) const {
     if (dtype.is_void()) {
         fail(ErrorCode::TypeMismatch, "a view needs an element type", name(), "use dtype_of<T>()");
     }
-    if (offset() % dtype.align() != 0) {
+    const std::size_t past = storage().misalignment();
+    if ((past + offset()) % dtype.align() != 0) {
         fail(ErrorCode::InvalidView,
-             cat("a view as ", dtype.name(), " would be misaligned: it starts at byte ", offset_), name(),
-             cat("elements of that type begin at multiples of ", dtype.align(), " bytes"));
+             cat("a view as ", dtype.name(), " would be misaligned: it starts at byte ", offset_,
+                 past == 0 ? "" : cat(" of memory that begins ", past, " bytes past a multiple of 64")),
+             name(), cat("elements of that type begin at multiples of ", dtype.align(), " bytes"));
     }
     const std::int64_t old_size = element_of(dtype_);
     const std::int64_t new_size = element_of(dtype);
@@ -221,10 +232,11 @@ AnyBuffer AnyBuffer::sub(const Selection& selection) const {
 
 AnyBuffer AnyBuffer::reshape(const Shape& shape) const {
     static_cast<void>(storage());
-    if (shape.elements() != size_) {
+    const std::int64_t elements = on_behalf_of([this] { return name(); }, [&] { return shape.elements(); });
+    if (elements != size_) {
         fail(ErrorCode::SizeMismatch,
-             cat("shape ", shape.to_string(), " has ", shape.elements(), " elements, where it has ", size_),
-             name(), "reshape to a shape of as many elements");
+             cat("shape ", shape.to_string(), " has ", elements, " elements, where it has ", size_), name(),
+             "reshape to a shape of as many elements");
     }
     check_contiguous();
     return make_view(dtype_, shape, row_major_byte_strides(shape, element_of(dtype_)), offset_,

@@ -8,6 +8,7 @@
 #include "runtime/command_times.hpp"
 #include "runtime/drivers.hpp"
 #include "runtime/graph_program.hpp"
+#include "runtime/host_function.hpp"
 
 #include <volley/log.hpp>
 
@@ -161,13 +162,32 @@ void ContextCore::give_wait(unsigned queue, backend::Timeline& other, backend::P
     timed.give([&] { queues_[queue].queue->wait_for(other, point); });
 }
 
-void ContextCore::settle() {
+bool ContextCore::settle() {
+    if (HostFunction::runs_for(*this)) return false;
     for (const QueueSlot& slot : queues_) {
         const backend::Point last = slot.queue->last();
         while (!slot.queue->timeline().wait_for(last, std::chrono::seconds(1))) {
         }
     }
     collect();
+    return true;
+}
+
+std::unique_ptr<backend::Memory> ContextCore::allocate_host(unsigned device, std::size_t bytes) {
+    backend::Device& maker = *devices_[device].device;
+    Allocator& kept = *devices_[device].allocator;
+    try {
+        return maker.allocate_host(bytes);
+    } catch (const MemoryError&) {
+        kept.trim();
+    }
+    try {
+        return maker.allocate_host(bytes);
+    } catch (const MemoryError&) {
+        if (!kept.waits() || !settle()) throw;
+    }
+    kept.trim();
+    return maker.allocate_host(bytes);
 }
 
 void ContextCore::collect() noexcept {

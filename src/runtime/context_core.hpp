@@ -124,7 +124,12 @@ public:
     // Memory
     [[nodiscard]] Allocator& allocator(unsigned device) noexcept { return *devices_[device].allocator; }
     /// Waits for all work given so far, so that its memory can be had; errors stay for those who wait for it.
-    void settle();
+    /// False in a function of the host's, which that work may wait for. Not with a lock of the runtime's
+    /// held.
+    bool settle();
+    /// Page-locked memory of a device's. As for buffers, what is cached gives way before it fails, and then
+    /// work is waited for; not with a lock of the runtime's held.
+    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(unsigned device, std::size_t bytes);
     /// Destroys memory that waited for its last use and is not kept. A load for each device where there is
     /// none.
     void collect() noexcept;

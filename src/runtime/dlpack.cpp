@@ -1,7 +1,9 @@
 // Tensors of DLPack in host memory.
 #include "core/fail.hpp"
+#include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
 #include "runtime/import.hpp"
+#include "runtime/storage.hpp"
 
 #include <volley/interchange.hpp>
 
@@ -21,12 +23,20 @@ namespace {
 
 // ---- out ----
 
-/// A tensor with what it needs to live.
+/// A tensor with what it needs to live: its replica's memory stays, whatever becomes of buffer and context.
 struct Exported {
     DLManagedTensor tensor{};
-    AnyBuffer buffer;
+    std::shared_ptr<runtime::Storage> storage;
+    runtime::Replica* replica = nullptr;
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;
+
+    Exported() = default;
+    Exported(const Exported&) = delete;
+    Exported& operator=(const Exported&) = delete;
+    ~Exported() {
+        if (replica != nullptr) replica->take_back();
+    }
 };
 
 struct Code {
@@ -56,10 +66,10 @@ DLDataType tensor_type(DType dtype) {
 
 std::optional<DType> dtype_of_tensor(DLDataType type) {
     const bool complex = type.code == kDLComplex;
-    const unsigned bits = complex ? type.bits / 2u : type.bits;
+    const unsigned parts = complex ? 2 : 1;
     const std::uint8_t code = complex ? std::uint8_t{kDLFloat} : type.code;
     for (const Code& entry : codes) {
-        if (entry.code != code || 8 * size_of(entry.scalar) != bits || type.lanes != 1) continue;
+        if (entry.code != code || 8 * size_of(entry.scalar) * parts != type.bits || type.lanes != 1) continue;
         return complex ? DType::complex(entry.scalar) : DType(entry.scalar);
     }
     return std::nullopt;
@@ -77,16 +87,43 @@ struct Kept {
     }
 };
 
+std::string subject_of(const ImportOptions& options) {
+    return options.name.empty() ? std::string("a DLPack tensor") : cat("buffer '", options.name, "'");
+}
+
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const ImportOptions& options) {
-    fail(code, what,
-         options.name.empty() ? std::string("a DLPack tensor") : cat("buffer '", options.name, "'"),
-         "make a dense copy in host memory, or write() it into a buffer");
+    fail(code, what, subject_of(options), "make a dense copy in host memory, or write() it into a buffer");
+}
+
+/// Those that the tensor gives, in bytes.
+Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t element,
+                   const ImportOptions& options) {
+    if (dense.shape.elements() == 0) return dense.strides;
+    const auto told = [&](auto&& f) { return on_behalf_of([&] { return subject_of(options); }, f); };
+    std::array<std::int64_t, max_rank> strides{};
+    std::int64_t inner = element;  // bytes of what lies inside of the axis
+    const auto rank = static_cast<std::size_t>(given.ndim);
+    for (std::size_t d = rank; d-- > 0;) {
+        const std::int64_t extent = given.shape[d];
+        strides[d] = inner;
+        if (extent == 1) continue;
+        const bool forward = given.strides[d] > 0;
+        if (forward)
+            strides[d] = told([&] { return checked_multiply(given.strides[d], element, "a stride"); });
+        if (!forward || strides[d] < inner)
+            refuse(ErrorCode::InvalidArgument, "the tensor's strides are not row-major", options);
+        constexpr std::string_view size = "the tensor's size";
+        inner =
+            told([&] { return checked_add(checked_multiply(extent - 1, strides[d], size), inner, size); });
+    }
+    return Strides(std::span<const std::int64_t>(strides.data(), rank));
 }
 
 }  // namespace
 
 DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k) {
     AnyBuffer handle = buffer;
+    static_cast<void>(handle.storage());  // fails for an empty handle
     const DType dtype = buffer.dtype();
     if (!dtype.is_scalar() && !dtype.is_complex() && !dtype.is_vector()) {
         fail(ErrorCode::TypeMismatch, cat("DLPack has no type for elements of ", dtype.name()), buffer.name(),
@@ -107,7 +144,9 @@ DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k) {
     tensor.ndim = static_cast<int>(exported->shape.size());
     tensor.shape = exported->shape.data();
     tensor.strides = exported->strides.data();
-    exported->buffer = std::move(handle);
+    exported->storage = handle.shared_storage();
+    exported->replica = exported->storage->find(k);
+    exported->replica->lend();
     exported->tensor.manager_ctx = exported.get();
     exported->tensor.deleter = [](DLManagedTensor* self) {
         const std::unique_ptr<Exported> owner(static_cast<Exported*>(self->manager_ctx));
@@ -131,26 +170,18 @@ AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
         refuse(ErrorCode::InvalidShape, cat("the tensor has ", given.ndim, " dimensions"), options);
     const auto element = static_cast<std::int64_t>(dtype->size());
     const auto rank = static_cast<std::size_t>(given.ndim);
-    const Shape shape(std::span<const std::int64_t>(given.shape, rank));
-    Layout layout = row_major(shape, shape, element);
-    if (given.strides != nullptr) {
-        std::array<std::int64_t, max_rank> strides{};
-        std::int64_t inner = element;  // bytes of what lies inside of the axis
-        for (std::size_t d = rank; d-- > 0;) {
-            const std::int64_t extent = given.shape[d];
-            strides[d] = extent > 1 ? checked_multiply(std::max<std::int64_t>(given.strides[d], 0), element,
-                                                       "a stride")
-                                    : inner;
-            if (strides[d] < inner && shape.elements() != 0)
-                refuse(ErrorCode::InvalidArgument, "the tensor's strides are not row-major", options);
-            inner = checked_add(
-                checked_multiply(std::max<std::int64_t>(extent - 1, 0), strides[d], "the tensor's size"),
-                inner, "the tensor's size");
-        }
-        layout.strides = Strides(std::span<const std::int64_t>(strides.data(), rank));
-    }
+    if (rank != 0 && given.shape == nullptr)
+        refuse(ErrorCode::InvalidArgument, "the tensor's shape is a null pointer", options);
+    Layout layout = on_behalf_of([&] { return subject_of(options); },
+                                 [&] {
+                                     const Shape shape(std::span<const std::int64_t>(given.shape, rank));
+                                     return row_major(shape, shape, element);
+                                 });
+    if (given.strides != nullptr) layout.strides = strides_of(given, layout, element, options);
     const auto bytes = static_cast<std::size_t>(extent(layout, element));
-    auto* data = static_cast<std::byte*>(given.data) + given.byte_offset;
+    if (given.data == nullptr && bytes != 0)
+        refuse(ErrorCode::InvalidArgument, "the tensor's data is a null pointer", options);
+    auto* data = bytes == 0 ? nullptr : static_cast<std::byte*>(given.data) + given.byte_offset;
     const auto kept = std::make_shared<Kept>();
     kept->owner = std::move(options.owner);
     options.owner = kept;

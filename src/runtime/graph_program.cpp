@@ -412,10 +412,10 @@ void GraphProgram::run_hop(Step& step, const Run& run) {
     const TimedCommand writing = timed(step, step.queue, run);
     HopPoints points;
     const auto note = [&] {
-        if (points.read != 0) from.replica->used(hop.from_queue, points.read, from.bytes);
-        if (points.written == 0) return;
-        to.replica->wrote(step.queue, points.written, to.bytes);
-        step.last = points.written;
+        if (points.read) from.replica->used(hop.from_queue, *points.read, from.bytes);
+        if (!points.written) return;
+        to.replica->wrote(step.queue, *points.written, to.bytes);
+        step.last = *points.written;
     };
     try {
         runtime::hop(*core_, {step.queue, hop.to, &writing}, {hop.from_queue, hop.from, &reading}, hop.rows,

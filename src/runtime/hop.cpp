@@ -75,7 +75,6 @@ std::uint64_t hop_calls(const Rows& rows) {
 }
 
 HopStaging::HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows) {
-    backend::Device& device = core.device(core.device_of(to_queue));
     std::size_t pieces = 0;
     for_each_piece(rows, [&](const Piece& piece) {
         largest_ = std::max(largest_, piece.rect.bytes());
@@ -83,8 +82,8 @@ HopStaging::HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows) {
     });
     slots_.resize(std::min(slot_count, pieces));
     for (Slot& slot : slots_) {
-        slot.storage =
-            Storage::adopt(core.shared_from_this(), to_queue, device.allocate_host(largest_), nullptr);
+        slot.storage = Storage::adopt(core.shared_from_this(), to_queue,
+                                      core.allocate_host(core.device_of(to_queue), largest_), nullptr);
         slot.memory = slot.storage->find(to_queue)->memory();
     }
 }
@@ -102,12 +101,12 @@ void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<co
         points.read = from.timed->give([&] {
             return reader.read_rect(*from.memory, piece.from, slot.memory->host(), dense, piece.rect);
         });
-        use.used(from.queue, points.read, {0, staging.largest_});
-        core.order_after(to.queue, {from.queue, points.read});
+        use.used(from.queue, *points.read, {0, staging.largest_});
+        core.order_after(to.queue, {from.queue, *points.read});
         points.written = to.timed->give(
             [&] { return writer.copy_rect(*to.memory, piece.to, *slot.memory, dense, piece.rect); });
-        use.used(to.queue, points.written, {0, staging.largest_});
-        slot.free = points.written;
+        use.used(to.queue, *points.written, {0, staging.largest_});
+        slot.free = *points.written;
     });
 }
 

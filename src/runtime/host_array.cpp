@@ -2,6 +2,7 @@
 // the transfers that use them are done.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
+#include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/storage.hpp"
@@ -19,16 +20,19 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
         fail(ErrorCode::TypeMismatch, "a host array needs an element type", "a HostArray",
              "use dtype_of<T>()");
     }
-    check_padding(shape, padded_);
-    size_ = shape.elements();
     const auto element = static_cast<std::int64_t>(dtype.size());
-    strides_ = row_major(shape, padded_, element).strides;
-    const auto bytes = static_cast<std::size_t>(padded_.bytes(element));
+    const auto bytes = on_behalf_of([] { return "a host array"; },
+                                    [&] {
+                                        check_padding(shape, padded_);
+                                        size_ = shape.elements();
+                                        strides_ = row_major(shape, padded_, element).strides;
+                                        return static_cast<std::size_t>(padded_.bytes(element));
+                                    });
     const std::shared_ptr<ContextCore> core =
         options.queue ? ContextCore::core_of(*options.queue) : runtime::current_core();
     core->check_open("a host array");
     const unsigned queue = options.queue ? options.queue->index() : 0;
-    storage_ = Storage::adopt(core, queue, core->device(core->device_of(queue)).allocate_host(bytes), nullptr,
+    storage_ = Storage::adopt(core, queue, core->allocate_host(core->device_of(queue), bytes), nullptr,
                               {.name = "a host array"});
 }
 

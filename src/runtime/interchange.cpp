@@ -1,6 +1,7 @@
 // Memory made elsewhere becomes a storage with one replica, that of its device.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
+#include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/import.hpp"
@@ -21,6 +22,28 @@ ImportTarget target_of(const ImportOptions& options) {
     return target;
 }
 
+namespace {
+
+void check_import_aligned(std::uint64_t place, DType dtype, const ImportTarget& target) {
+    if (place % dtype.align() == 0) return;
+    fail(ErrorCode::InvalidArgument, cat("the memory is not aligned for elements of type ", dtype.name()),
+         target.subject, cat("it must begin at a multiple of ", dtype.align(), " bytes"));
+}
+
+/// A buffer in the memory that make(device) gives.
+template <class Make>
+AnyBuffer adopt_import(const ImportTarget& target, DType dtype, const Layout& layout, bool owns_window,
+                       ImportOptions options, Make&& make) {
+    backend::Device& device = target.core->device(target.core->device_of(target.queue));
+    auto memory =
+        on_behalf_of([&] { return std::string_view(target.subject); }, [&] { return make(device); });
+    auto storage = Storage::adopt(target.core, target.queue, std::move(memory), std::move(options.owner),
+                                  {.name = target.subject});
+    return {std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name), owns_window};
+}
+
+}  // namespace
+
 AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> memory,
                        ImportOptions options) {
     const ImportTarget target = target_of(options);
@@ -28,14 +51,13 @@ AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> m
         fail(ErrorCode::InvalidArgument, "the memory is a null pointer", target.subject,
              "give memory of the shape's size");
     }
-    if (reinterpret_cast<std::uintptr_t>(memory.data()) % dtype.align() != 0) {
-        fail(ErrorCode::InvalidArgument, cat("the memory is not aligned for elements of type ", dtype.name()),
-             target.subject, cat("it must begin at a multiple of ", dtype.align(), " bytes"));
-    }
-    backend::Device& device = target.core->device(target.core->device_of(target.queue));
-    auto storage = Storage::adopt(target.core, target.queue, device.import_host(memory),
-                                  std::move(options.owner), {.name = target.subject});
-    return AnyBuffer(std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name));
+    if (!memory.empty()) check_import_aligned(reinterpret_cast<std::uintptr_t>(memory.data()), dtype, target);
+    // What lies between the elements of others' arrays is others' too.
+    const bool dense = is_dense(layout, static_cast<std::int64_t>(dtype.size()));
+    return adopt_import(target, dtype, layout, dense, std::move(options), [&](backend::Device& device) {
+        // There is nothing to share in no memory.
+        return memory.empty() ? device.allocate(0) : device.import_host(memory);
+    });
 }
 
 }  // namespace runtime
@@ -51,7 +73,9 @@ std::uint64_t bytes_of(DType dtype, const Shape& shape, const ImportTarget& targ
     if (dtype.is_void()) {
         fail(ErrorCode::TypeMismatch, "a buffer needs an element type", target.subject, "use dtype_of<T>()");
     }
-    return static_cast<std::uint64_t>(shape.bytes(static_cast<std::int64_t>(dtype.size())));
+    return static_cast<std::uint64_t>(
+        on_behalf_of([&] { return std::string_view(target.subject); },
+                     [&] { return shape.bytes(static_cast<std::int64_t>(dtype.size())); }));
 }
 
 Layout dense(DType dtype, const Shape& shape) {
@@ -105,11 +129,15 @@ NativeDevice native_device(const Queue& queue) {
 
 AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& object, ImportOptions options) {
     const ImportTarget target = runtime::target_of(options);
+    if (std::holds_alternative<std::monostate>(object)) {
+        fail(ErrorCode::InvalidArgument, "no driver's object was given", target.subject,
+             "fill in a VulkanBuffer or an OpenClBuffer");
+    }
     check_bytes(size_of(object), bytes_of(dtype, shape, target), shape, target);
-    backend::Device& device = target.core->device(target.core->device_of(target.queue));
-    auto storage = Storage::adopt(target.core, target.queue, device.import_native(object),
-                                  std::move(options.owner), {.name = target.subject});
-    return AnyBuffer(std::move(storage), dtype, shape, dense(dtype, shape).strides, std::move(options.name));
+    if (const auto* opencl = std::get_if<OpenClBuffer>(&object))
+        runtime::check_import_aligned(opencl->offset, dtype, target);
+    return runtime::adopt_import(target, dtype, dense(dtype, shape), true, std::move(options),
+                                 [&](backend::Device& device) { return device.import_native(object); });
 }
 
 }  // namespace volley

@@ -62,6 +62,13 @@ public:
     void map() noexcept { guards_.fetch_add(1, std::memory_order_acq_rel); }
     void unmap() noexcept { guards_.fetch_sub(1, std::memory_order_acq_rel); }
     [[nodiscard]] bool mapped() const noexcept { return guards_.load(std::memory_order_relaxed) != 0; }
+    // Pointers that were given away. Commands go on.
+    void lend() noexcept { lent_.fetch_add(1, std::memory_order_acq_rel); }
+    void take_back() noexcept { lent_.fetch_sub(1, std::memory_order_acq_rel); }
+    /// While the host has it either way, its memory outlives destroy() and the context.
+    [[nodiscard]] bool held_by_host() const noexcept {
+        return mapped() || lent_.load(std::memory_order_acquire) != 0;
+    }
 
 private:
     friend class Storage;
@@ -80,6 +87,7 @@ private:
     std::atomic<bool> written_{false};
     std::atomic<bool> visited_{false};
     std::atomic<unsigned> guards_{0};
+    std::atomic<unsigned> lent_{0};
     unsigned home_ = 0;
     const ContextCore* core_ = nullptr;
     Points uses_ = nullptr;

@@ -1,5 +1,6 @@
 // The layout of in-place real transforms.
 #include "core/fail.hpp"
+#include "core/text.hpp"
 
 #include <volley/rfft_buffer.hpp>
 
@@ -20,16 +21,18 @@ Shape with_last(const Shape& shape, std::int64_t last) {
 
 }  // namespace
 
-Shape half_spectrum_shape(const Shape& real) {
+Shape half_spectrum_shape(const Shape& real, std::string_view name) {
     if (real.rank() == 0 || real[real.rank() - 1] == 0) {
-        fail(ErrorCode::InvalidShape, "a real transform needs a last axis with elements", real.to_string(),
+        fail(ErrorCode::InvalidShape, "a real transform needs a last axis with elements",
+             cat(name.empty() ? std::string("an RfftBuffer") : cat("buffer '", name, "'"), ", shape ",
+                 real.to_string()),
              "give a shape such as {rows, n}");
     }
     return with_last(real, real[real.rank() - 1] / 2 + 1);
 }
 
-Shape padded_real_shape(const Shape& real) {
-    const Shape half = half_spectrum_shape(real);
+Shape padded_real_shape(const Shape& real, std::string_view name) {
+    const Shape half = half_spectrum_shape(real, name);
     return with_last(real, checked_multiply(half[half.rank() - 1], 2, "the padded row of a real transform"));
 }
 

@@ -1,12 +1,24 @@
 // Where replicas are, how they come and go, and how queues that share one wait for each other.
 #include "runtime/storage.hpp"
 
+#include "backends/api/caller_memory.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/command_times.hpp"
 #include "runtime/context_core.hpp"
 
 namespace volley::runtime {
+namespace {
+
+std::size_t misalignment_of(const backend::Memory& memory) {
+    if (memory.host() != nullptr)
+        return reinterpret_cast<std::uintptr_t>(memory.host()) % backend::host_alignment;
+    const NativeBuffer native = memory.native();
+    const auto* opencl = std::get_if<OpenClBuffer>(&native);
+    return opencl == nullptr ? 0 : static_cast<std::size_t>(opencl->offset % backend::host_alignment);
+}
+
+}  // namespace
 
 QueueRange Storage::placed() const {
     if (!options_.placement.queue()) return {0, core_->queue_count()};
@@ -66,6 +78,7 @@ std::shared_ptr<Storage> Storage::adopt(std::shared_ptr<ContextCore> core, unsig
     const QueueRange queues = core->queues_of(core->device_of(queue));
     const std::uint64_t bytes = memory->size();
     std::shared_ptr<Storage> storage(new Storage(std::move(core), bytes, std::move(options), queues));
+    storage->misalignment_ = misalignment_of(*memory);
     auto block = std::make_unique<Block>();
     block->uses.resize(storage->core_->queue_count());
     block->adopted = true;
@@ -131,14 +144,13 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
             block = allocator.take(bytes_, queue);
             break;
         } catch (const MemoryError& error) {
-            if (again || !allocator.waits()) {
+            // Without the lock: work that is waited for may use this storage.
+            lock.unlock();
+            if (again || !allocator.waits() || !core_->settle()) {
                 fail(error.code(), error.what_failed(), cat(name(), " on ", error.subject()), error.advice());
             }
+            lock.lock();
         }
-        // Without the lock: work that is waited for may use this storage.
-        lock.unlock();
-        core_->settle();
-        lock.lock();
     }
     // What the queue has still to do with the block's former owner comes first, also for the host.
     if (block->uses[queue] != 0) replica->used(queue, block->uses[queue], {0, bytes_});
@@ -196,12 +208,12 @@ void Storage::unpin() noexcept {
     if (pins_.fetch_sub(1, std::memory_order_acq_rel) == 1 && destroyed()) release(false);
 }
 
-void Storage::release(bool with_mapped) noexcept {
+void Storage::release(bool with_held) noexcept {
     for (Replica& replica : replicas_) {
         std::unique_ptr<Block> block;
         {
             const std::scoped_lock lock(mutex_);
-            if (!replica.block_ || (replica.mapped() && !with_mapped)) continue;
+            if (!replica.block_ || (replica.held_by_host() && !with_held)) continue;
             replica.memory_.store(nullptr, std::memory_order_release);
             block = std::move(replica.block_);
         }
@@ -214,7 +226,7 @@ void Storage::let_go(DeadBlocks& to) noexcept {
     const std::scoped_lock lock(mutex_);
     for (Replica& replica : replicas_) {
         replica.memory_.store(nullptr, std::memory_order_release);
-        if (replica.block_) to.add(std::move(replica.block_));
+        if (replica.block_ && !replica.held_by_host()) to.add(std::move(replica.block_));
     }
 }
 

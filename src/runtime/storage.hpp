@@ -85,6 +85,9 @@ public:
     [[nodiscard]] std::string name() const;
     [[nodiscard]] bool zeroed() const noexcept { return options_.zeroed; }
     [[nodiscard]] bool temporary() const noexcept { return options_.temporary; }
+    /// How many bytes its first one lies behind a multiple of 64: none, but in memory that was made
+    /// elsewhere.
+    [[nodiscard]] std::size_t misalignment() const noexcept { return misalignment_; }
 
     // Replicas
     [[nodiscard]] unsigned replica_count() const noexcept { return static_cast<unsigned>(replicas_.size()); }
@@ -140,7 +143,8 @@ public:
 
     // Ending it
     /// Frees the memory as soon as the work that uses it is done. Every later use is an error. Replicas that
-    /// are mapped stay until the storage ends. Idempotent. Not while another thread gives commands with it.
+    /// are mapped or lent stay until the storage ends. Idempotent. Not while another thread gives commands
+    /// with it.
     void destroy() noexcept;
     [[nodiscard]] bool destroyed() const noexcept { return destroyed_.load(std::memory_order_acquire); }
     /// A graph holds it: destroy() then frees the memory when the last one has let go.
@@ -158,8 +162,8 @@ private:
     [[noreturn]] void fail_mapped() const;
     backend::Memory& allocate_slow(unsigned queue);
     backend::Point order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes);
-    void release(bool with_mapped) noexcept;
-    /// Its context ends: hands the memory over, whose uses are all over.
+    void release(bool with_held) noexcept;
+    /// Its context ends: hands the memory over, whose uses are all over. What is mapped or lent stays.
     void let_go(DeadBlocks& to) noexcept;
 
     std::shared_ptr<ContextCore> core_;
@@ -169,6 +173,7 @@ private:
     QueueRange queues_;
     bool per_device_ = false;
     bool shared_ = false;
+    std::size_t misalignment_ = 0;
     std::atomic<bool> destroyed_{false};
     std::atomic<unsigned> pins_{0};
     std::unique_ptr<std::atomic<backend::Point>[]> points_;  // of all replicas

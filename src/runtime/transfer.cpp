@@ -63,6 +63,7 @@ void check_source(const AnyBuffer& buffer, const Replica& replica, unsigned k) {
 /// Whether rows follow each other in memory as they do in row-major order, gaps allowed.
 bool is_regular(const Layout& layout, std::int64_t element) {
     std::int64_t inner = element;
+    if (layout.shape.elements() == 0) return true;  // whose strides may be 0
     for (int d = layout.shape.rank() - 1; d >= 0; --d) {
         if (layout.shape[d] <= 1) continue;
         if (layout.strides[d] < inner) return false;
@@ -257,6 +258,8 @@ Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues,
     for (std::size_t i = 0; i < queues.size(); ++i) {
         const unsigned k = queues[i];
         const unsigned q = sources[i];
+        std::optional<HopStaging> staging;
+        if (!moves.empty() && core.device_of(k) != core.device_of(q)) staging.emplace(core, k, moves.rows);
         const auto lock = own.shared() ? own.lock_order() : theirs.lock_order();
         Replica& to = own.replica(k);
         if (moves.empty()) {
@@ -285,14 +288,13 @@ Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues,
             const auto label = [&] { return label_of(kind, moves); };
             const TimedCommand reading(core, q, label);
             const TimedCommand writing(core, k, label);
-            HopStaging staging(core, k, moves.rows);
             HopPoints points;
             const auto note = [&] {
-                if (points.read != 0) from.used(q, points.read, from_bytes);
-                if (points.written != 0) to.wrote(k, points.written, to_bytes);
+                if (points.read) from.used(q, *points.read, from_bytes);
+                if (points.written) to.wrote(k, *points.written, to_bytes);
             };
             try {
-                hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows, staging,
+                hop(core, {k, to.memory(), &writing}, {q, from.memory(), &reading}, moves.rows, *staging,
                     points);
             } catch (...) {
                 note();
@@ -300,7 +302,7 @@ Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues,
             }
             note();
             count(core.transfers(), TransferPath::ThroughHost, hop_calls(moves.rows), moves.bytes());
-            core.add_part(event, k, points.written, to_string(kind));
+            core.add_part(event, k, *points.written, to_string(kind));
             writing.add_to(event);
         }
     }
@@ -336,7 +338,8 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     HostArrayOptions options;
     options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
     const AnyHostArray kept(to.dtype(), to.shape(), options);
-    const Layout layout = host_layout(from, to, "it was written");
+    const Layout layout = host_layout(from, to, "it was written with");
+    wait_for_array(from, false);
     std::byte* out = kept.bytes();
     for_each_element(layout, [&](std::int64_t i, std::int64_t offset) {
         std::memcpy(out + i * element_of(to), from.data + offset, to.dtype().size());
@@ -381,7 +384,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     runtime::refuse_while_tracing("a buffer was written", *this);
     Storage& own = storage();
     own.check_usable();
-    const Layout source = runtime::host_layout(from, *this, "it was written");
+    const Layout source = runtime::host_layout(from, *this, "it was written with");
     const auto element = runtime::element_of(*this);
     if (!runtime::is_regular(source, element)) {
         const auto dense = std::make_shared<std::vector<std::byte>>(bytes());
@@ -392,6 +395,8 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     }
     std::vector<unsigned> queues = runtime::targets(*this, queue);
     ContextCore& core = own.core();
+    // Another context knows nothing of what this one does with its array, so its bytes are taken now.
+    if (from.array != nullptr && &from.array->storage().core() != &core) async = false;
     if (Recorder* recorder = Recorder::current()) return runtime::record_write(*recorder, *this, from, queue);
     const Moves moves = runtime::plan_moves(runtime::layout_of(*this), source, element,
                                             from.array != nullptr && owns_window_);
@@ -487,7 +492,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     runtime::refuse_while_tracing("a buffer was read", *this);
     Storage& own = storage();
     own.check_usable();
-    const Layout target = runtime::host_layout(to, *this, "it was read");
+    const Layout target = runtime::host_layout(to, *this, "it was read into");
     if (Recorder* recorder = Recorder::current()) return runtime::record_read(*recorder, *this, to, k, async);
     check_readable(k);
     if (size_ == 0) return {};

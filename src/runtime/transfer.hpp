@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -123,14 +124,16 @@ struct HopSide {
     const TimedCommand* timed = nullptr;
 };
 struct HopPoints {
-    backend::Point written = 0;  // 0: nothing yet
-    backend::Point read = 0;
+    // Nothing yet: none. A point may be 0, of a queue that had nothing to do and whose bytes the host moved.
+    std::optional<backend::Point> written;
+    std::optional<backend::Point> read;
 };
 /// Page-locked pieces that rows between two devices go through. A graph keeps them from run to run; else they
 /// end with the last work that uses them.
 class HopStaging {
 public:
-    /// Memory of the queue's device, which is the destination. Throws MemoryError.
+    /// Memory of the queue's device, which is the destination. May have to wait for work, so it is made
+    /// without any lock. Throws MemoryError.
     HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows);
 
 private:

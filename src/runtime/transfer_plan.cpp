@@ -1,6 +1,7 @@
 // Which rows a transfer moves, and by which path: checked and planned here, given in transfer.cpp.
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/nearest_replica.hpp"
 #include "runtime/storage.hpp"
 #include "runtime/transfer.hpp"
 
@@ -31,8 +32,7 @@ Moves one_piece(std::int64_t to_offset, std::int64_t from_offset, std::int64_t b
 void check_shapes(const Shape& given, const AnyBuffer& buffer, std::string_view doing) {
     if (given == buffer.shape()) return;
     fail(ErrorCode::SizeMismatch,
-         cat(doing, " with an array of shape ", given.to_string(), ", where it has ",
-             buffer.shape().to_string()),
+         cat(doing, " an array of shape ", given.to_string(), ", where it has ", buffer.shape().to_string()),
          buffer.name(), "shapes must agree: there is no broadcasting");
 }
 
@@ -79,7 +79,7 @@ Moves plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
 Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer, std::string_view doing) {
     if (host.array != nullptr && host.array->dtype() != buffer.dtype()) {
         fail(ErrorCode::TypeMismatch,
-             cat(doing, " with elements of type ", host.array->dtype().name(), ", where it has ",
+             cat(doing, " elements of type ", host.array->dtype().name(), ", where it has ",
                  buffer.dtype().name()),
              buffer.name(), "use a host array of the buffer's type");
     }
@@ -87,12 +87,12 @@ Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer, std::s
         check_shapes(host.shape, buffer, doing);
     } else if (host.count != buffer.size()) {
         fail(ErrorCode::SizeMismatch,
-             cat(doing, " with ", host.count, " elements of ", buffer.dtype().size(), " bytes, where it has ",
+             cat(doing, " ", host.count, " elements of ", buffer.dtype().size(), " bytes, where it has ",
                  buffer.size()),
              buffer.name(), "give exactly as many elements as the buffer has");
     }
     if (host.data == nullptr && buffer.size() != 0) {
-        fail(ErrorCode::InvalidArgument, cat(doing, " with a null pointer"), buffer.name(),
+        fail(ErrorCode::InvalidArgument, cat(doing, " a null pointer"), buffer.name(),
              "give memory of the buffer's size");
     }
     return {0, buffer.shape(),
@@ -156,7 +156,7 @@ TransferPlan describe(const Moves& moves, ContextCore& core, unsigned k, bool pa
 TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
     to.storage().check_usable();
     const detail::HostSide side = from.side();
-    const Layout source = runtime::host_layout(side, to, "it was written");
+    const Layout source = runtime::host_layout(side, to, "it was written with");
     const Moves moves =
         runtime::plan_moves(runtime::layout_of(to), source, runtime::element_of(to), to.owns_window());
     const unsigned k = to.storage().home(0);
@@ -167,7 +167,7 @@ TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
 TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to) {
     from.storage().check_usable();
     const detail::HostSide side = to.side();
-    const Layout target = runtime::host_layout(side, from, "it was read");
+    const Layout target = runtime::host_layout(side, from, "it was read into");
     const Moves moves =
         runtime::plan_moves(target, runtime::layout_of(from), runtime::element_of(from), from.owns_window());
     const unsigned k = from.storage().home(0);
@@ -183,7 +183,12 @@ TransferPlan transfer_plan(const AnyBuffer& from, const AnyBuffer& to) {
     ContextCore& core = to.storage().core();
     TransferPlan plan = runtime::describe(moves, core, k, false);
     // Where nothing was written yet, the replica that would be nearest counts.
-    const unsigned q = from.storage().find(k) != nullptr ? k : from.storage().home(0);
+    const auto written = runtime::nearest_replica(
+        from.storage(), k, [](const runtime::Replica& replica) { return replica.written(); });
+    const unsigned q =
+        written ? *written : runtime::nearest_replica(from.storage(), k, [](const runtime::Replica&) {
+                                 return true;
+                             }).value_or(k);
     if (core.device_of(q) != core.device_of(k) && !moves.empty()) {
         plan.path = TransferPath::ThroughHost;
         plan.driver_calls = runtime::hop_calls(moves.rows);

@@ -1,14 +1,19 @@
 // Arrays with padding, page-locked host arrays, and the paths that transfers take between them.
 #include "buffers/buffer_support.hpp"
+#include "support/held_queue.hpp"
 
 #include <array>
+#include <chrono>
+#include <initializer_list>
 #include <sstream>
+#include <thread>
 
 namespace volley {
 namespace {
 
 using testing::error_of;
 using testing::expect_contains;
+using testing::HeldQueue;
 using testing::numbers;
 
 VOLLEY_BACKEND_TEST(Array, HasTheStridesOfItsPadding) {
@@ -65,6 +70,7 @@ VOLLEY_BACKEND_TEST(Array, AHostArrayLikeItTakesOnePiece) {
 
 VOLLEY_BACKEND_TEST(Array, AnotherPaddingTakesRows) {
     Buffer<int> buffer({17, 13}, {.padded_shape = {32, 16}});
+    EXPECT_EQ(HostArray<int>({221}).shape(), Shape({221}));
     const HostArray<int> host({17, 13});
     int next = 0;
     for (int& value : host.view()) value = next++;
@@ -143,6 +149,83 @@ VOLLEY_BACKEND_TEST(Array, TakesViewsOfHostMemory) {
     EXPECT_EQ(into[9], -1);
 }
 
+template <class B, class D>
+concept Takes = requires(B buffer, D data) {
+    buffer.write(data);
+    buffer.write_async(data);
+};
+static_assert(Takes<Buffer<float>, ArrayView<float>> && Takes<Buffer<float>, ArrayView<const float>>);
+static_assert(!Takes<Buffer<float>, ArrayView<int>>, "of the same size, and yet no floats");
+static_assert(!Takes<Buffer<float>, ArrayView<const double>>);
+static_assert(Takes<Buffer<bool>, std::vector<bool>> && Takes<Buffer<bool>, std::array<bool, 2>>);
+static_assert(!Takes<Buffer<bool>, std::vector<int>> && !Takes<Buffer<int>, std::vector<bool>>);
+
+VOLLEY_BACKEND_TEST(Array, KeepsAListThatIsWrittenAsynchronously) {
+    Buffer<int> buffer(3);
+    buffer.fill(0);
+    wait();
+    {
+        HeldQueue held(queue(0));
+        buffer.write_async(std::initializer_list<int>{numbers(1, 1)[0], numbers(1, 2)[0], numbers(1, 3)[0]});
+        std::array<volatile int, 64> elsewhere{};  // where the list was
+        for (volatile int& value : elsewhere) value = 99;
+        held.release();
+    }
+    EXPECT_EQ(buffer.read(0), (std::vector<int>{1, 2, 3}));
+}
+
+VOLLEY_BACKEND_TEST(Array, AHostArrayOfAnotherContextIsReadWhenItIsWritten) {
+    Buffer<int> buffer(100'000);
+    buffer.fill(-1);
+    wait();
+    HeldQueue held(queue(0));
+    {
+        const Context other = make_context({.devices = {"cpu:0"}});
+        const ContextScope scope = other.use();
+        const Buffer<int> theirs = as_buffer(numbers(100'000));
+        const HostArray<int> host = theirs.empty_like();
+        std::fill_n(host.data(), host.size(), 0);
+        wait();
+        HeldQueue theirs_held(queue(0));
+        theirs.read_async(0, host);
+        std::thread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            theirs_held.release();
+        });
+        buffer.write_async(host);  // behind what the other context does with it
+        later.join();
+        std::fill_n(host.data(), host.size(), 0);
+    }  // and the array is gone
+    held.release();
+    EXPECT_EQ(buffer.read(0), numbers(100'000));
+    EXPECT_EQ(buffer.read(1), numbers(100'000));
+}
+
+TEST(ArrayLimit, CachedMemoryGivesWayToHostArrays) {
+    for (const char* name : {"reference:0", "cpu:0"}) {  // where they are of the same memory
+        SCOPED_TRACE(name);
+        const Context context = make_context({.devices = {name}, .memory_limit = 1 << 20});
+        const ContextScope scope = context.use();
+        Buffer<char>(800 * 1024).fill('a');
+        EXPECT_NO_THROW(static_cast<void>(HostArray<char>({600 * 1024}))) << "what was freed is only kept";
+        {
+            HeldQueue held(queue(0));
+            Buffer<char>(800 * 1024).fill('b');
+            std::thread later([&] {
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                held.release();
+            });
+            EXPECT_NO_THROW(static_cast<void>(HostArray<char>({600 * 1024}))) << "work is waited for";
+            later.join();
+        }
+        Buffer<char> live(800 * 1024);
+        live.fill('c');
+        expect_contains(
+            error_of(ErrorCode::OutOfMemory, [] { static_cast<void>(HostArray<char>({600 * 1024})); }),
+            "614400");
+    }
+}
+
 VOLLEY_BACKEND_TEST(Array, TakesNestedLists) {
     const Buffer<int> matrix = as_buffer({{1, 2, 3}, {4, 5, 6}});
     EXPECT_EQ(matrix.shape(), Shape({2, 3}));
@@ -150,6 +233,22 @@ VOLLEY_BACKEND_TEST(Array, TakesNestedLists) {
     const Buffer<float> cube = as_buffer({{{1.f}, {2.f}}, {{3.f}, {4.f}}});
     EXPECT_EQ(cube.shape(), Shape({2, 2, 1}));
     error_of(ErrorCode::InvalidShape, [] { static_cast<void>(as_buffer({{1, 2}, {3}})); });
+}
+
+VOLLEY_BACKEND_TEST(Array, OfNothingAlongAnyAxisIsWrittenAndRead) {
+    for (const Shape& shape : {Shape({0, 4}), Shape({4, 0}), Shape({3, 0, 2}), Shape({2, 3, 0, 5})}) {
+        SCOPED_TRACE(shape.to_string());
+        Buffer<int> buffer(shape);
+        buffer.write(std::vector<int>());
+        buffer.write_async(std::vector<int>()).wait();
+        buffer.write(ArrayView<const int>(nullptr, shape));
+        EXPECT_EQ(buffer.read(), (std::vector<std::vector<int>>(2)));
+        const HostArray<int> host = buffer.empty_like();
+        buffer.write_async(host).wait();
+        buffer.read_async(1, host).wait();
+        EXPECT_EQ(transfer_plan(host, buffer).path, TransferPath::None);
+        EXPECT_TRUE(as_buffer(ArrayView<const int>(nullptr, shape)).read(0).empty());
+    }
 }
 
 VOLLEY_BACKEND_TEST(Array, RefusesHostDataOfAnotherShape) {

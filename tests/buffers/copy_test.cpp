@@ -152,6 +152,47 @@ TEST(CopyBetweenDevices, ReachesEveryBackendFromEveryOther) {
     }
 }
 
+TEST(CopyBetweenDevices, ReachesQueuesThatHadNothingToDoBefore) {
+    for (const bool recorded : {false, true}) {
+        SCOPED_TRACE(recorded ? "recorded" : "at once");
+        const Context context = all_backends();
+        const ContextScope scope = context.use();
+        const Buffer<int> from(100, {.placement = Placement::on(context.queue(0))});
+        Buffer<int>(from).write(numbers(100));
+        Buffer<int> to(100);
+        if (recorded) {
+            record([&] { to.copy_from(from); }).submit().wait();
+        } else {
+            to.copy_from(from).wait();
+        }
+        for (unsigned k = 0; k < context.queue_count(); ++k) EXPECT_EQ(to.read(k), numbers(100)) << k;
+    }
+}
+
+TEST(CopyBetweenDevices, IsPlannedFromTheReplicaThatWasWritten) {
+    const Context context = make_context({.devices = {"reference:0", "cpu:0"}});
+    const ContextScope scope = context.use();
+    Buffer<int> from(100), to(100);
+    EXPECT_EQ(transfer_plan(from, to).path, TransferPath::Whole) << "nothing was written yet";
+    from.write(numbers(100), context.queue(1));
+    EXPECT_EQ(transfer_plan(from, to).path, TransferPath::ThroughHost);
+    to.copy_from(from);
+    EXPECT_EQ(context.statistics().transfers.hops, 1u);
+    EXPECT_EQ(to.read(0), numbers(100));
+}
+
+TEST(CopyBetweenDevices, TakesMemoryThatIsOnlyCached) {
+    const Context context = make_context({.devices = {"reference:0", "cpu:0"}, .memory_limit = 1 << 20});
+    const ContextScope scope = context.use();
+    Buffer<int> from(50'000, {.placement = Placement::on(context.queue(0))});
+    from.write(numbers(50'000));
+    Buffer<int> to(50'000, {.placement = Placement::on(context.queue(1))});
+    to.fill(0);
+    Buffer<char>(800 * 1024, {.placement = Placement::on(context.queue(1))}).fill('a');
+    to.copy_from(from);
+    EXPECT_EQ(to.read(1), numbers(50'000));
+}
+
 TEST(CopyBetweenDevices, GoesInPiecesThroughPageLockedMemory) {
     const Context context = all_backends();
     if (context.queue_count() < 2) GTEST_SKIP() << "there is but one device";

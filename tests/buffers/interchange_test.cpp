@@ -1,9 +1,12 @@
 // Memory of the caller's, tensors of DLPack, objects of drivers.
 #include "buffers/buffer_support.hpp"
 
+#include <array>
 #include <complex>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #if __has_include(<dlpack/dlpack.h>)
@@ -90,6 +93,60 @@ VOLLEY_BACKEND_TEST(Interchange, KeepsAnOwnerUntilTheLastUse) {
     wait();
     trim();
     EXPECT_EQ(owner.use_count(), 1);
+}
+
+VOLLEY_BACKEND_TEST(Interchange, OfNoMemoryIsABufferOfNothing) {
+    const auto owner = std::make_shared<int>(1);
+    {
+        Buffer<int> buffer = import_host(std::span<int>(), {.owner = owner});
+        EXPECT_EQ(buffer.size(), 0u);
+        buffer.fill(1).wait();
+        buffer.write(std::vector<int>());
+        EXPECT_TRUE(buffer.read(0).empty());
+        EXPECT_EQ(owner.use_count(), 2);
+    }
+    wait();
+    trim();
+    EXPECT_EQ(owner.use_count(), 1);
+}
+
+VOLLEY_BACKEND_TEST(Interchange, RefusalsNameTheBuffer) {
+    const auto memory = pages(1);
+    const auto refused = [](auto&& f) {
+        try {
+            f();
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const Error& error) {
+            expect_contains(error.what(), "buffer 'mine'");
+        }
+    };
+    const std::int64_t huge = std::int64_t{1} << 40;
+    const std::span<int> span(memory.get(), 4);
+    refused([&] { static_cast<void>(import_host(span, Shape({huge, huge}), {.name = "mine"})); });
+    refused([&] { static_cast<void>(import_host(span, Shape(5), {.name = "mine"})); });
+    refused([&] { static_cast<void>(import_native<int>({4}, VulkanBuffer{.bytes = 16}, {.name = "mine"})); });
+    refused([&] { static_cast<void>(import_native<int>({4}, OpenClBuffer{.bytes = 16}, {.name = "mine"})); });
+    refused([&] {
+        static_cast<void>(import_native<int>({4}, OpenClBuffer{.offset = 2, .bytes = 16}, {.name = "mine"}));
+    });
+    refused([&] { static_cast<void>(import_native<int>({4}, NativeBuffer{}, {.name = "mine"})); });
+    if (device().backend == "cpu" || device().backend == "reference") return;
+    refused([&] { static_cast<void>(import_host(span.subspan(1), {.name = "mine"})); });
+}
+
+VOLLEY_BACKEND_TEST(Interchange, AViewOfMisalignedMemoryIsAnErrorWhereItsTypeIsNotAligned) {
+    alignas(64) std::array<std::uint8_t, 128> memory{};
+    Buffer<std::uint8_t> bytes;
+    try {
+        bytes = import_host(std::span(memory).subspan(1, 64));
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    expect_contains(error_of(ErrorCode::InvalidView, [&] { static_cast<void>(bytes.view_as<float>()); }),
+                    "1 bytes past");
+    const Buffer<float> aligned = bytes.view(3, 8).view_as<float>();
+    EXPECT_EQ(static_cast<const void*>(aligned.as_span().data()), &memory[4]);
+    error_of(ErrorCode::InvalidView, [&] { static_cast<void>(bytes.view(3, 8).view_as<double>()); });
 }
 
 VOLLEY_BACKEND_TEST(Interchange, TellsTheDriversObjects) {
@@ -237,12 +294,93 @@ VOLLEY_BACKEND_TEST(DlPack, TakesOtherTensorsOverWhereMemoryIsTheHosts) {
     EXPECT_TRUE(deleted);
 }
 
+VOLLEY_BACKEND_TEST(DlPack, LeavesTheGapsOfATensorAlone) {
+    bool deleted = false;
+    DLManagedTensor* tensor = Foreign::make(deleted);
+    auto* const data = static_cast<double*>(tensor->dl_tensor.data);
+    Buffer<double> buffer;
+    try {
+        buffer = Buffer<double>(from_dlpack(tensor));
+    } catch (const Error& error) {
+        tensor->deleter(tensor);
+        GTEST_SKIP() << error.what();
+    }
+    const std::vector<double> before(data, data + 3 * Foreign::row);
+    const auto others_are_as_before = [&] {
+        wait();
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            const bool in_gap = i % Foreign::row >= 4;
+            ASSERT_TRUE(!in_gap || data[i] == before[i]) << i;
+        }
+    };
+    const Shape padded({3, Foreign::row});
+    const HostArray<double> host({3, 4}, {.padded_shape = padded});
+    std::fill_n(host.data(), 3 * Foreign::row, -2.0);
+    Buffer<double> source({3, 4}, {.padded_shape = padded});
+    source.view(0, 3 * Foreign::row).fill(-3.0);
+    buffer.zero();
+    others_are_as_before();
+    buffer.fill(-1.0);
+    others_are_as_before();
+    buffer.write(host);
+    others_are_as_before();
+    buffer.write_async(host);
+    others_are_as_before();
+    EXPECT_EQ(buffer.read(0), std::vector<double>(12, -2.0));
+    buffer.copy_from(source);
+    others_are_as_before();
+    CommandGraph graph = record([&] { buffer.fill(-4.0); });
+    graph.submit().wait();
+    others_are_as_before();
+    EXPECT_EQ(buffer.read(0), std::vector<double>(12, -4.0));
+}
+
+TEST(DlPackEnd, ATensorKeepsItsMemoryWhateverBecomesOfBufferAndContext) {
+    for (const char* name : {"reference:0", "cpu:0", "vulkan:llvmpipe", "opencl:0"}) {
+        SCOPED_TRACE(name);
+        DLManagedTensor* first = nullptr;
+        DLManagedTensor* second = nullptr;
+        Buffer<int> third;
+        std::optional<Mapping<int>> mapped;
+        try {
+            const Context context = make_context({.devices = {name}});
+            if (!context.devices()[0].host_memory) continue;
+            const ContextScope scope = context.use();
+            Buffer<int> destroyed = as_buffer(numbers(100'000)), gone = as_buffer(numbers(100'000, 1));
+            first = to_dlpack(destroyed);
+            destroyed.destroy();
+            second = to_dlpack(gone);
+            third = as_buffer(numbers(100'000, 2));
+            mapped.emplace(third.map());
+            EXPECT_EQ(static_cast<const int*>(first->dl_tensor.data)[99'999], 99'999);
+        } catch (const DeviceError&) {
+            continue;  // there is no such device
+        }
+        EXPECT_EQ(static_cast<const int*>(first->dl_tensor.data)[50'000], 50'000);
+        EXPECT_EQ(static_cast<const int*>(second->dl_tensor.data)[50'000], 50'001);
+        EXPECT_EQ((*mapped)(50'000), 50'002);
+        error_of(ErrorCode::WrongContext, [&] { static_cast<void>(third.read(0)); });
+        first->deleter(first);
+        second->deleter(second);
+    }
+}
+
+VOLLEY_BACKEND_TEST(DlPack, OfNoElementsIsABufferOfNothing) {
+    bool deleted = false;
+    DLManagedTensor* tensor = Foreign::make(deleted, 0);
+    tensor->dl_tensor.data = nullptr;
+    EXPECT_EQ(Buffer<double>(from_dlpack(tensor)).shape(), Shape({3, 0}));
+    trim();
+    EXPECT_TRUE(deleted);
+}
+
 VOLLEY_BACKEND_TEST(DlPack, RefusesTensorsThatBuffersCannotBe) {
     bool deleted = false;
     DLManagedTensor* tensor = Foreign::make(deleted);
     DLTensor& inside = tensor->dl_tensor;
     const auto refused = [&](ErrorCode code) {
-        error_of(code, [&] { static_cast<void>(from_dlpack(tensor)); });
+        expect_contains(error_of(code, [&] { static_cast<void>(from_dlpack(tensor, {.name = "theirs"})); }),
+                        "'theirs'");
     };
     inside.dtype.bits = 80;
     refused(ErrorCode::TypeMismatch);
@@ -257,6 +395,29 @@ VOLLEY_BACKEND_TEST(DlPack, RefusesTensorsThatBuffersCannotBe) {
     refused(ErrorCode::InvalidArgument);
     inside.strides[0] = -4;
     refused(ErrorCode::InvalidArgument);
+    inside.strides[0] = std::int64_t{1} << 62;
+    inside.strides[1] = 1;
+    refused(ErrorCode::Overflow);
+    inside.strides[0] = Foreign::row;
+    inside.dtype = {kDLComplex, 129, 1};
+    refused(ErrorCode::TypeMismatch);
+    inside.dtype = {kDLFloat, 64, 1};
+    void* const data = std::exchange(inside.data, nullptr);
+    refused(ErrorCode::InvalidArgument);
+    inside.byte_offset = page;
+    refused(ErrorCode::InvalidArgument);
+    inside.data = data;
+    inside.byte_offset = 0;
+    inside.shape[0] = -3;
+    refused(ErrorCode::InvalidShape);
+    inside.shape[0] = std::int64_t{1} << 61;
+    refused(ErrorCode::Overflow);
+    inside.shape[0] = 3;
+    std::int64_t* const shape = std::exchange(inside.shape, nullptr);
+    refused(ErrorCode::InvalidArgument);
+    inside.shape = shape;
+    inside.ndim = -1;
+    refused(ErrorCode::InvalidShape);
     inside.ndim = 9;
     refused(ErrorCode::InvalidShape);
     error_of(ErrorCode::InvalidArgument, [] { static_cast<void>(from_dlpack(nullptr)); });

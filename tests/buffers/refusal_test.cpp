@@ -29,6 +29,32 @@ VOLLEY_BACKEND_TEST(Refusal, OfNullPointersNamesTheBuffer) {
     EXPECT_NO_THROW(empty.read_into(std::span<int>()));
 }
 
+VOLLEY_BACKEND_TEST(Refusal, OfShapesNamesTheBuffer) {
+    constexpr std::int64_t huge = std::int64_t{1} << 40;
+    const auto refused = [](ErrorCode code, auto&& f) { expect_contains(error_of(code, f), "'target'"); };
+    refused(ErrorCode::Overflow, [] { Buffer<float>({huge, huge}, {.name = "target"}); });
+    refused(ErrorCode::Overflow, [] { Buffer<double>({std::int64_t{1} << 61}, {.name = "target"}); });
+    refused(ErrorCode::Overflow, [] {
+        Buffer<float>({2, 2}, {.name = "target", .padded_shape = {huge, huge}});
+    });
+    refused(ErrorCode::InvalidShape, [] {
+        Buffer<float>({2, 2}, {.name = "target", .padded_shape = {2, 1}});
+    });
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>({2, 2}, {.name = "target", .padded_shape = {2}}); });
+    refused(ErrorCode::InvalidShape, [] { RfftBuffer<float>({3, 0}, {.name = "target"}); });
+    refused(ErrorCode::Overflow, [] { RfftBuffer<float>({huge, huge}, {.name = "target"}); });
+    const Buffer<int> buffer(4, {.name = "target"});
+    refused(ErrorCode::Overflow, [&] { static_cast<void>(buffer.reshape({huge, huge})); });
+    refused(ErrorCode::SizeMismatch, [&] { static_cast<void>(buffer.reshape({5})); });
+    expect_contains(error_of(ErrorCode::Overflow, [] { HostArray<float>({huge, huge}); }), "a host array");
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>(-4, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>({3, -4}, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { RfftBuffer<float>({3, -4}, {.name = "target"}); });
+    refused(ErrorCode::Overflow, [] { Buffer<float>(~std::size_t{0}, {.name = "target"}); });
+    refused(ErrorCode::InvalidShape, [] { Buffer<float>({1, 1, 1, 1, 1, 1, 1, 1, 1}, {.name = "target"}); });
+    error_of(ErrorCode::InvalidShape, [] { Buffer<float>({-4}); });
+}
+
 VOLLEY_BACKEND_TEST(Refusal, OfEnormousSizesLeavesTheDeviceUsable) {
     constexpr std::int64_t size = std::int64_t{1} << 46;
     Buffer<char> enormous(size, {.name = "enormous"});

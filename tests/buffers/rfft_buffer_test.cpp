@@ -32,6 +32,7 @@ VOLLEY_BACKEND_TEST(RfftBuffer, OfEvenLengthHasRoomForOneMore) {
     EXPECT_EQ(buffer.spectrum_shape(), Shape({5}));
     EXPECT_EQ(buffer.real().window_bytes(), 80u);
     EXPECT_EQ(buffer.read_real(0), numbers<double>(8));
+    EXPECT_EQ(RfftBuffer<float>({8}).spectrum_shape(), Shape({5}));
 }
 
 VOLLEY_BACKEND_TEST(RfftBuffer, NeedsALastAxis) {

@@ -4,8 +4,10 @@
 #include "runtime/context_core.hpp"
 #include "runtime/runtime_support.hpp"
 #include "support/backend_test.hpp"
+#include "support/held_queue.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -26,6 +28,7 @@ using runtime::ContextCore;
 using runtime::Storage;
 using testing::error_of;
 using testing::expect_contains;
+using testing::HeldQueue;
 using testing::NullContext;
 
 auto make_set() {
@@ -487,6 +490,36 @@ VOLLEY_BACKEND_TEST(SmallLimit, ThreadsAllocateAndFreeAtOnce) {
     wait();
     trim();
     EXPECT_EQ(own.stats().cached, 0u);
+}
+
+TEST(SmallLimitErrors, AFunctionDoesNotWaitForWorkThatWaitsForIt) {
+    const Context context =
+        make_context({.devices = {"cpu:0"}, .queues_per_device = 2, .memory_limit = 1 << 20});
+    const ContextScope scope = context.use();
+    Buffer<int> small(4, {.placement = Placement::on(queue(1))});
+    bool refused_buffer = false, refused_array = false;
+    Event done;
+    {
+        HeldQueue held(queue(1));
+        done = small.fill(1).then([&] {
+            try {
+                Buffer<char>(600 * 1024).fill('a');
+            } catch (const MemoryError&) {
+                refused_buffer = true;
+            }
+            try {
+                static_cast<void>(HostArray<char>({600 * 1024}));
+            } catch (const MemoryError&) {
+                refused_array = true;
+            }
+        });
+        queue(0).wait_for(done);
+        Buffer<char>(800 * 1024, {.placement = Placement::on(queue(0))}).fill('b');  // behind the function
+    }
+    ASSERT_TRUE(done.wait_for(std::chrono::seconds(20)));
+    EXPECT_TRUE(refused_buffer);
+    EXPECT_TRUE(refused_array);
+    EXPECT_NO_THROW(static_cast<void>(HostArray<char>({600 * 1024})));
 }
 
 TEST(SmallLimitErrors, ErrorsOfWorkThatWasWaitedForAreNotLost) {
