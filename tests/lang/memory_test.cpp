@@ -112,7 +112,18 @@ TEST(Memory, ContainersOfVariables) {
         for (auto& counter : counters) counter += 1;
         out[0] = counters[4];
     });
-    EXPECT_EQ(count_of(text, " = var "), 5u);
+    EXPECT_EQ(count_of(text, " = add "), 5u);
+}
+
+// Whatever moves them, two variables are never one.
+TEST(Memory, AMovedVariableIsAnother) {
+    const std::string text = body_of([](Buff<u32> out) {
+        Var<u32> a = 1;
+        Var<u32> b = std::move(a);
+        a = 5;
+        out[0] = b;
+    });
+    EXPECT_EQ(count_of(text, " = var "), 2u);
 }
 
 TEST(Memory, LocalArraysTakeComputedIndices) {

@@ -1,5 +1,5 @@
 // Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value
-// that it has at that place; copying it makes another variable. `Array<T, N>` is a local array.
+// that it has at that place; copying or moving it makes another variable. `Array<T, N>` is a local array.
 //
 //     Var<float> sum = 0.f;
 //     $for (k, 0u, n) { sum += data[k]; }
@@ -23,11 +23,9 @@ public:
 
     explicit Var(lang::Site at = lang::Site::here()) : Base(lang::declare_var(dtype_of<T>(), at)) {}
 
+    /// Another variable. There is no moving: std::swap and std::exchange assign to what they moved from.
     Var(const Var& other, lang::Site at = lang::Site::here())
         : Base(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
-
-    /// Moving keeps the variable: for what functions return, and for containers that grow.
-    Var(Var&& other) noexcept : Base(lang::ref_of(other)) {}
 
     /// Starts with a value, host number or constant.
     template <lang::Argument X>
