@@ -126,6 +126,23 @@ TEST(Memory, AMovedVariableIsAnother) {
     EXPECT_EQ(count_of(text, " = var "), 2u);
 }
 
+TEST(Memory, ElementsCountUpAndDown) {
+    EXPECT_EQ(body_of([](Buff<int> data) {
+                  ++data[0];
+                  data[1] = data[2]--;
+              }),
+              "  %0 = buffer i32 \"arg0\"\n"
+              "  %1 = load %0[0] : i32\n"
+              "  %2 = const 1 : i32\n"
+              "  %3 = add %1, %2 : i32\n"
+              "  store %0[0], %3\n"
+              "  %4 = load %0[2] : i32\n"
+              "  %5 = const 1 : i32\n"
+              "  %6 = sub %4, %5 : i32\n"
+              "  store %0[2], %6\n"
+              "  store %0[1], %4\n");
+}
+
 TEST(Memory, LocalArraysTakeComputedIndices) {
     const std::string text = body_of([](Buff<float> data) {
         Array<float, 4> a;
