@@ -44,6 +44,8 @@ public:
     ir::NodeId complex_equal(ir::Op op, ir::NodeId a, ir::NodeId b);
     ir::NodeId complex_equal_zero(ir::NodeId w);
     ir::NodeId complex_fn(Fn fn, Nodes args);
+    ir::NodeId complex_log(ir::NodeId z);
+    ir::NodeId complex_sqrt(ir::NodeId z);
     // matrix.cpp
     ir::NodeId matrix_scale(ir::Op op, ir::NodeId a, ir::NodeId b);
     ir::NodeId matrix_fn(Fn fn, Nodes args);
@@ -53,6 +55,11 @@ public:
     ir::NodeId dot(ir::NodeId a, ir::NodeId b);
 
 private:
+    /// From f16 to f32 and back, real or complex.
+    ir::NodeId widened(ir::NodeId a);
+    ir::NodeId narrowed(ir::NodeId z);
+    /// Whether the sign bit of an f32 or f64 is set.
+    ir::NodeId is_negative(ir::NodeId a);
     static std::string cat_types(DType own, DType wanted);
 
     Tracer& t_;

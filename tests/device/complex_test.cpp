@@ -142,6 +142,82 @@ VOLLEY_DEVICE_TEST(Complex, DivisionScalesSoThatNothingOverflows) {
                      a, b);
 }
 
+/// The parts of numbers at the ends of the range, and on both sides of the cut along the negative numbers.
+template <class F>
+std::vector<std::complex<F>> far_numbers() {
+    const double most = static_cast<double>(std::numeric_limits<F>::max());
+    const double parts[] = {0, -0.0, 1, -4, most, -most, most * 0.6, -most / 3};
+    std::vector<std::complex<F>> result;
+    for (const double x : parts) {
+        for (const double y : parts) result.push_back(narrow<F>({x, y}));
+    }
+    return result;
+}
+
+// In long double nothing overflows on the way.
+using Far = std::complex<long double>;
+template <class F>
+[[nodiscard]] Far to_far(std::complex<F> z) {
+    return {static_cast<long double>(z.real()), static_cast<long double>(z.imag())};
+}
+template <class F>
+[[nodiscard]] std::complex<F> from_far(Far z) {
+    return narrow<F>({static_cast<double>(z.real()), static_cast<double>(z.imag())});
+}
+
+template <class F>
+void check_far_numbers() {
+    using Z = std::complex<F>;
+    using V = const Value<Z>&;
+    const auto fits = [](Z got, Z want, Z) {
+        const auto epsilon = static_cast<long double>(std::numeric_limits<F>::epsilon());
+        return std::abs(to_far(got) - to_far(want)) <= 12 * epsilon * std::abs(to_far(want));
+    };
+    const auto all = far_numbers<F>();
+    check_cases<Z>(
+        fits,
+        {{"sqrt", [](V x) { return sqrt(x); }, [](Z x) { return from_far<F>(std::sqrt(to_far(x))); }},
+         {"z / (3 - 4i)",
+          [](V x) {
+              return x / narrow<F>({3, -4});
+          },
+          [](Z x) { return from_far<F>(to_far(x) / Far(3, -4)); }}},
+        all);
+    std::vector<Z> others = all;
+    std::erase(others, Z());
+    check_cases<Z>(fits,
+                   {{"log", [](V x) { return log(x); }, [](Z x) { return from_far<F>(std::log(to_far(x))); }},
+                    {"z / z", [](V x) { return x / x; },
+                     [](Z) {
+                         return narrow<F>({1, 0});
+                     }}},
+                   others);
+}
+
+VOLLEY_DEVICE_TEST(Complex, FunctionsReachTheEndsOfTheRange) {
+    each_type<f16, f32, f64>([]<class F>() { check_far_numbers<F>(); });
+}
+
+VOLLEY_DEVICE_TEST(Complex, InfinitiesAndOverflowStayOnTheirAxis) {
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    const std::vector<c64> in = {{200, 0}, {inf, 0},  {1, inf}, {-1, -inf},
+                                 {inf, 2}, {-inf, 3}, {2, 0},   {0, 2}};
+    const auto exps = testing::map(
+        +[](const Value<c64>& z) { return exp(z); }, in);
+    EXPECT_EQ(exps[0], c64(inf, 0));
+    EXPECT_EQ(exps[1], c64(inf, 0));
+    const auto roots = testing::map(
+        +[](const Value<c64>& z) { return sqrt(z); }, in);
+    EXPECT_EQ(roots[2], c64(inf, inf));
+    EXPECT_EQ(roots[3], c64(inf, -inf));
+    EXPECT_EQ(roots[4], c64(inf, 0));
+    EXPECT_EQ(roots[5], c64(0, inf));
+    const auto quotients = testing::map(
+        +[](const Value<c64>& z) { return z / (z - z); }, std::vector<c64>{{2, 0}, {-2, 1}});
+    EXPECT_EQ(quotients[0].real(), inf);
+    EXPECT_EQ(quotients[1], c64(-inf, inf));
+}
+
 VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndConstantsOfTheHost) {
     const auto a = numbers<float>(100, 104);
     Buffer<c64> data = as_buffer(a);

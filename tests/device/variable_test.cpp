@@ -3,6 +3,9 @@
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 
+#include <numeric>
+#include <utility>
+
 namespace volley {
 namespace {
 
@@ -53,6 +56,42 @@ VOLLEY_DEVICE_TEST(Variable, CopiesAreOfTheirOwn) {
     std::vector<i32> want;
     for (i32 i = 0; i < n; ++i) want.push_back((i + 1) * 11 + i * 101000 + 100);
     expect_same(out.read(0), want);
+}
+
+// A sorting network: the standard library's own swap, in divergent flow, and what else it is made of.
+VOLLEY_DEVICE_TEST(Variable, TheStandardLibrarySwapsAndExchangesThem) {
+    constexpr u32 n = 41;
+    std::vector<vec3> values;
+    for (u32 i = 0; i < n; ++i) values.emplace_back(float(i * 7 % 5), float(i * 3 % 7), float(i * 5 % 11));
+    const Buffer<vec3> in = as_buffer(values);
+    Buffer<vec3> out(n);
+    Buffer<u32> turns(n);
+    kernel("sort", [](Buff<const vec3> from, Buff<vec3> to, Buff<u32> turned) {
+        const auto i = global_id().x;
+        Var<vec3> v = from[i];
+        Var<u32> now = 0u;
+        const auto order = [](Var<float>& a, Var<float>& b) {
+            $if (a > b) {
+                std::swap(a, b);
+            }
+        };
+        order(v.x, v.y);
+        order(v.y, v.z);
+        order(v.x, v.y);
+        to[i] = v;
+        const Value<u32> before = std::exchange(now, i);
+        turned[i] = before * 100u + now;
+    })(in, out, turns);
+    std::vector<vec3> want = values;
+    for (vec3& v : want) {
+        if (v.x > v.y) std::swap(v.x, v.y);
+        if (v.y > v.z) std::swap(v.y, v.z);
+        if (v.x > v.y) std::swap(v.x, v.y);
+    }
+    expect_same(out.read(0), want);
+    std::vector<u32> own(n);
+    std::iota(own.begin(), own.end(), 0u);
+    expect_same(turns.read(0), own);
 }
 
 template <class T>

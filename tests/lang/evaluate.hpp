@@ -6,7 +6,9 @@
 #include "ir/function.hpp"
 #include "lang/traced.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -109,6 +111,7 @@ private:
             case Op::Exp: return std::exp(a);
             case Op::Log: return std::log(a);
             case Op::Hypot: return std::hypot(a, b);
+            case Op::Bitcast: return static_cast<double>(std::bit_cast<std::int64_t>(a));  // its sign
             default: ADD_FAILURE() << "cannot evaluate " << ir::mnemonic(op); return 0;
         }
     }

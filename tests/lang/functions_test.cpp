@@ -163,10 +163,17 @@ TEST(Functions, ComplexEdges) {
     using V = Value<C>;
     const C huge(1e300, 1e300);
     expect_complex(evaluate([&] { return V(huge) / V(huge); }), C(1, 0));
+    const C huger(1.7e308, -1.7e308);
+    expect_complex(evaluate([&] { return V(huger) / V(huger); }), C(1, 0));
+    expect_complex(evaluate([&] { return V(huger) / V(C(4, 3)); }), C(6.8e306, -4.76e307));
     expect_complex(evaluate([&] { return V(C(1e-300, 1e-300)) / V(C(1e-300, 0)); }), C(1, 1));
+    expect_complex(evaluate([&] { return V(C(5e-324, 0)) / V(C(0, 5e-324)); }), C(0, -1));
     expect_complex(evaluate([&] { return sqrt(V(C(0, 0))); }), C(0, 0));
     expect_complex(evaluate([&] { return sqrt(V(C(-4, 0))); }), C(0, 2));
     expect_complex(evaluate([&] { return sqrt(V(C(-4, -1e-30))); }), std::sqrt(C(-4, -1e-30)));
+    expect_complex(evaluate([&] { return sqrt(V(C(-4, -0.0))); }), C(0, -2));
+    expect_complex(evaluate([&] { return sqrt(V(huger)); }), std::sqrt(huger));
+    expect_complex(evaluate([&] { return log(V(huger)); }), std::log(huger));
     expect_complex(evaluate([&] { return pow(V(C(0, 0)), V(C(2, 1))); }), C(0, 0));
     expect_complex(evaluate([&] { return pow(V(C(0, 0)), 0); }), C(1, 0));
 }

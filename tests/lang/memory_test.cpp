@@ -112,7 +112,35 @@ TEST(Memory, ContainersOfVariables) {
         for (auto& counter : counters) counter += 1;
         out[0] = counters[4];
     });
-    EXPECT_EQ(count_of(text, " = var "), 5u);
+    EXPECT_EQ(count_of(text, " = add "), 5u);
+}
+
+// Whatever moves them, two variables are never one.
+TEST(Memory, AMovedVariableIsAnother) {
+    const std::string text = body_of([](Buff<u32> out) {
+        Var<u32> a = 1;
+        Var<u32> b = std::move(a);
+        a = 5;
+        out[0] = b;
+    });
+    EXPECT_EQ(count_of(text, " = var "), 2u);
+}
+
+TEST(Memory, ElementsCountUpAndDown) {
+    EXPECT_EQ(body_of([](Buff<int> data) {
+                  ++data[0];
+                  data[1] = data[2]--;
+              }),
+              "  %0 = buffer i32 \"arg0\"\n"
+              "  %1 = load %0[0] : i32\n"
+              "  %2 = const 1 : i32\n"
+              "  %3 = add %1, %2 : i32\n"
+              "  store %0[0], %3\n"
+              "  %4 = load %0[2] : i32\n"
+              "  %5 = const 1 : i32\n"
+              "  %6 = sub %4, %5 : i32\n"
+              "  store %0[2], %6\n"
+              "  store %0[1], %4\n");
 }
 
 TEST(Memory, LocalArraysTakeComputedIndices) {

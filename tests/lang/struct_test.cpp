@@ -46,8 +46,10 @@ VOLLEY_STRUCT(Pair<int>, first, second)
 // Names that the language's own classes could have used.
 struct Awkward {
     float ref, type, list, members, size, read, x, list_;
+    float step, put, widen, read_only, reach, extended, root_, Base;
 };
-VOLLEY_STRUCT(Awkward, ref, type, list, members, size, read, x, list_)
+VOLLEY_STRUCT(Awkward, ref, type, list, members, size, read, x, list_, step, put, widen, read_only, reach,
+              extended, root_, Base)
 
 struct Many {
     int m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, m12, m13, m14, m15;
@@ -56,6 +58,22 @@ struct Many {
 VOLLEY_STRUCT(Many, m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, m12, m13, m14, m15, m16, m17,
               m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31)
 }  // namespace outer
+
+// What an unnamed namespace and a using-directive declare is found from around them too.
+namespace around {
+namespace {
+struct Unnamed {
+    float a;
+};
+VOLLEY_STRUCT(Unnamed, a)
+}  // namespace
+using namespace outer;
+struct Named {
+    float b;
+    Particle particle;
+};
+VOLLEY_STRUCT(Named, b, particle)
+}  // namespace around
 
 namespace volley::test {
 namespace {
@@ -146,7 +164,8 @@ TEST(Struct, NestedMembersAndArrays) {
 
 TEST(Struct, TemplatesNestedClassesAndAwkwardNames) {
     body_of([](Buff<outer::Pair<float>> pairs, Buff<outer::Host::Nested> nested, Buff<outer::Awkward> awkward,
-               Buff<outer::Many> many, Buff<Hidden> hidden) {
+               Buff<outer::Many> many, Buff<Hidden> hidden, Buff<const outer::Awkward> fixed,
+               Buff<around::Named> named, Buff<const around::Unnamed> unnamed) {
         pairs[0].first = pairs[0].second;
         nested[0].value = 1;
         auto a = awkward[0];
@@ -155,7 +174,14 @@ TEST(Struct, TemplatesNestedClassesAndAwkwardNames) {
         hidden[0].h = hidden[1].h * 2;
         Var<outer::Awkward> v = awkward[2];
         v.size = 3;
+        v.step += v.put * v.widen;
         awkward[3] = v;
+        awkward[4].put = fixed[0].read_only + fixed[1].step;
+        const Value<outer::Awkward> w = v;
+        awkward[5].Base = w.widen + w.Base + w.put;
+        Shared<outer::Awkward> tile(2, 2);
+        tile[0][1].reach = tile[1][0].extended + tile[1][1].root_ + tile[1][1].put;
+        named[0].b = named[1].particle.mass + unnamed[0].a;
     });
 }
 

@@ -41,6 +41,12 @@ public:
     [[nodiscard]] ReadOnlyElement<T> operator[](lang::Index i) const {
         return ReadOnlyElement<T>(lang::element(root_, &i.ref, 1));
     }
+    template <class I>
+    [[nodiscard]] Atomic<T> atomic(const I&) const {
+        static_assert(
+            lang::never<I>,
+            "volley: this buffer is read-only: declare the parameter as Buff<T> instead of Buff<const T>");
+    }
     [[nodiscard]] Value<u32> size(lang::Site at = lang::Site::here()) const {
         return Value<u32>(lang::buffer_size(root_, ScalarType::U32, at));
     }

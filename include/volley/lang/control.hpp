@@ -136,8 +136,6 @@ template <class A, class B>
 }  // namespace volley::lang
 
 #define VOLLEY_SITE (::volley::lang::Site{__FILE__, static_cast<unsigned>(__LINE__)})
-#define VOLLEY_JOIN(a, b) VOLLEY_JOIN_(a, b)
-#define VOLLEY_JOIN_(a, b) a##b
 
 // The loop runs twice, so that both branches of the host's own if-else are traced; being one statement with
 // the else inside of it, it nests like a plain if.

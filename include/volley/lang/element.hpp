@@ -7,14 +7,6 @@
 
 namespace volley {
 
-// Each compound operator for the places that can be assigned to.
-// clang-format off
-#define VOLLEY_COMPOUND_OPERATORS(X)                                                                \
-    X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number) \
-    X(%=, Rem, need_whole) X(&=, And, need_bits) X(|=, Or, need_bits) X(^=, Xor, need_bits)         \
-    X(<<=, Shl, need_whole) X(>>=, Shr, need_whole)
-// clang-format on
-
 namespace lang {
 
 /// What stands on the right of a compound operator: for matrices a scalar may scale.
@@ -41,27 +33,43 @@ requires(op == ir::Op::Mul || op == ir::Op::Div) struct CompoundOperand<mat<U, C
 
 template <class T>
 class Element : public lang::Parts<T, ::volley::Element, Value<T>> {
-    using Base = lang::Parts<T, ::volley::Element, Value<T>>;
+    using VolleyBase = lang::Parts<T, ::volley::Element, Value<T>>;
 
 public:
-    explicit Element(lang::Ref ref) : Base(ref) {}
-    Element(const Element& other) : Base(lang::ref_of(other)) {}
+    explicit Element(lang::Ref ref) : VolleyBase(ref) {}
+    Element(const Element& other) : VolleyBase(lang::ref_of(other)) {}
 
-    Value<T> operator=(lang::In<T> value) && { return put(value.ref); }
-    Value<T> operator=(const Element& other) && { return put(lang::read(lang::ref_of(other))); }
+    Value<T> operator=(lang::In<T> value) && { return volley_put(value.ref); }
+    Value<T> operator=(const Element& other) && { return volley_put(lang::read(lang::ref_of(other))); }
     void operator=(lang::In<T>) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
     void operator=(const Element&) & { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
 
 #define VOLLEY_ELEMENT_COMPOUND(op, node, need)                                       \
     Value<T> operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b)&& { \
         lang::need<T>();                                                              \
-        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));           \
+        return volley_put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));    \
     }                                                                                 \
     void operator op(typename lang::CompoundOperand<T, ir::Op::node>::type)& {        \
         static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT);                          \
     }
     VOLLEY_COMPOUND_OPERATORS(VOLLEY_ELEMENT_COMPOUND)
 #undef VOLLEY_ELEMENT_COMPOUND
+
+#define VOLLEY_ELEMENT_STEP(op, node)                                                                    \
+    Value<T> operator op()&& {                                                                           \
+        lang::need_number<T>();                                                                          \
+        return volley_put(lang::emit(ir::Op::node, {lang::ref_of(*this), lang::host_number<T>(1, {})})); \
+    }                                                                                                    \
+    Value<T> operator op(int)&& {                                                                        \
+        const Value<T> old(*this);                                                                       \
+        op static_cast<Element&&>(*this);                                                                \
+        return old;                                                                                      \
+    }                                                                                                    \
+    void operator op()& { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }                         \
+    void operator op(int)& { static_assert(lang::never<T>, VOLLEY_NAMED_ELEMENT); }
+    VOLLEY_ELEMENT_STEP(++, Add)
+    VOLLEY_ELEMENT_STEP(--, Sub)
+#undef VOLLEY_ELEMENT_STEP
 
     /// A part of the element: a place again while the expression is not named, else a part of the value read.
     template <class P = T>
@@ -76,30 +84,34 @@ public:
     }
 
 private:
-    Value<T> put(lang::Ref value) { return Value<T>(lang::store(lang::ref_of(*this), value)); }
+    Value<T> volley_put(lang::Ref value) { return Value<T>(lang::store(lang::ref_of(*this), value)); }
 };
 
 /// What an element of Buff<const T> gives.
 template <class T>
 class ReadOnlyElement : public lang::Parts<T, ::volley::ReadOnlyElement, Value<T>> {
-    using Base = lang::Parts<T, ::volley::ReadOnlyElement, Value<T>>;
+    using VolleyBase = lang::Parts<T, ::volley::ReadOnlyElement, Value<T>>;
 
 public:
-    explicit ReadOnlyElement(lang::Ref ref) : Base(ref) {}
-    ReadOnlyElement(const ReadOnlyElement& other) : Base(lang::ref_of(other)) {}
+    explicit ReadOnlyElement(lang::Ref ref) : VolleyBase(ref) {}
+    ReadOnlyElement(const ReadOnlyElement& other) : VolleyBase(lang::ref_of(other)) {}
 
-    void operator=(const ReadOnlyElement&) { read_only(); }
+    void operator=(const ReadOnlyElement&) { volley_read_only(); }
     template <class X>
     void operator=(const X&) {
-        read_only<X>();
+        volley_read_only<X>();
     }
 #define VOLLEY_READ_ONLY_COMPOUND(op, node, need) \
     template <class X>                            \
     void operator op(const X&) {                  \
-        read_only<X>();                           \
+        volley_read_only<X>();                    \
     }
     VOLLEY_COMPOUND_OPERATORS(VOLLEY_READ_ONLY_COMPOUND)
 #undef VOLLEY_READ_ONLY_COMPOUND
+    void operator++() { volley_read_only(); }
+    void operator--() { volley_read_only(); }
+    void operator++(int) { volley_read_only(); }
+    void operator--(int) { volley_read_only(); }
 
     template <class P = T>
     requires lang::Indexable<P>
@@ -114,7 +126,7 @@ public:
 
 private:
     template <class X = T>
-    static void read_only() {
+    static void volley_read_only() {
         static_assert(lang::never<X>,
                       "volley: this buffer is read-only: declare the parameter as Buff<T> instead "
                       "of Buff<const T>");

@@ -13,6 +13,10 @@
 #include <cstdint>
 #include <initializer_list>
 
+// One name of two, after their own macros are expanded.
+#define VOLLEY_JOIN(a, b) VOLLEY_JOIN_(a, b)
+#define VOLLEY_JOIN_(a, b) a##b
+
 namespace volley::lang {
 
 /// A place in the user's source. As a default argument, `Site at = Site::here()` is the caller's line. An

@@ -20,7 +20,10 @@ template <class T>
 class SharedElement : public Element<T> {
 public:
     SharedElement(lang::Ref root, unsigned rank, lang::Index first)
-        : Element<T>(reach(root, rank, &first.ref, 1)), root_(root), rank_(rank), indices_{first.ref} {}
+        : Element<T>(volley_reach(root, rank, &first.ref, 1)),
+          volley_root_(root),
+          volley_rank_(rank),
+          volley_indices_{first.ref} {}
 
     using Element<T>::operator=;
     Value<T> operator=(const SharedElement& other) && {
@@ -33,26 +36,26 @@ public:
 
 private:
     SharedElement(SharedElement before, lang::Index next)
-        : Element<T>(before.extended(next)),
-          root_(before.root_),
-          rank_(before.rank_),
-          given_(before.given_ + 1),
-          indices_{before.indices_[0], before.indices_[1], before.indices_[2]} {}
+        : Element<T>(before.volley_extended(next)),
+          volley_root_(before.volley_root_),
+          volley_rank_(before.volley_rank_),
+          volley_given_(before.volley_given_ + 1),
+          volley_indices_{before.volley_indices_[0], before.volley_indices_[1], before.volley_indices_[2]} {}
 
-    lang::Ref extended(lang::Index next) {
-        if (given_ >= rank_) lang::fail_partial(given_ + 1, rank_);
-        indices_[given_] = next.ref;
-        return reach(root_, rank_, indices_, given_ + 1);
+    lang::Ref volley_extended(lang::Index next) {
+        if (volley_given_ >= volley_rank_) lang::fail_partial(volley_given_ + 1, volley_rank_);
+        volley_indices_[volley_given_] = next.ref;
+        return volley_reach(volley_root_, volley_rank_, volley_indices_, volley_given_ + 1);
     }
-    static lang::Ref reach(lang::Ref root, unsigned rank, const lang::Ref* indices, unsigned given) {
+    static lang::Ref volley_reach(lang::Ref root, unsigned rank, const lang::Ref* indices, unsigned given) {
         if (given < rank) return lang::Ref(lang::Ref::Kind::Partial, root.node(), root.trace());
         return lang::element(root, indices, given);
     }
 
-    lang::Ref root_;
-    unsigned rank_ = 1;
-    unsigned given_ = 1;
-    lang::Ref indices_[3];
+    lang::Ref volley_root_;
+    unsigned volley_rank_ = 1;
+    unsigned volley_given_ = 1;
+    lang::Ref volley_indices_[3];
 };
 
 #pragma GCC diagnostic pop
@@ -69,6 +72,13 @@ public:
     Shared(std::uint64_t n, std::uint64_t m, Site at = Site::here()) : Shared({n, m, 0}, 2, at) {}
     Shared(std::uint64_t n, std::uint64_t m, std::uint64_t k, Site at = Site::here())
         : Shared({n, m, k}, 3, at) {}
+    template <class... X>
+    requires(lang::Expr<X> || ...) explicit Shared(const X&...) {
+        static_assert(
+            lang::never<X...>,
+            "volley: the extents of a Shared array are numbers of the host, known while the kernel is "
+            "traced: use a constant, and declare the workgroup's size with the kernel");
+    }
 
     [[nodiscard]] SharedElement<T> operator[](lang::Index i) const {
         return SharedElement<T>(root_, rank_, i);

@@ -73,7 +73,11 @@ template <class Struct, class... Members, class... X>
 #define VOLLEY_STRUCT_FIELD(m) \
     {#m, ::volley::dtype_of<::volley::lang::member_t<decltype(volley_self::m)>>(), offsetof(volley_self, m)},
 
-#define VOLLEY_STRUCT(Struct, ...)                                                                           \
+// The name has the line in it: one for all structs would be ambiguous where an unnamed namespace, or one that
+// a using-directive opens, declares it too.
+#define VOLLEY_STRUCT(Struct, ...) \
+    VOLLEY_STRUCT_AT(VOLLEY_JOIN(volley_reflection_, __LINE__), Struct, __VA_ARGS__)
+#define VOLLEY_STRUCT_AT(volley_reflection, Struct, ...)                                                     \
     template <class>                                                                                         \
     struct volley_reflection;                                                                                \
     template <>                                                                                              \

@@ -74,33 +74,44 @@ using Parts = typename PartsOf<T>::template type<Face, Base>;
 
 }  // namespace lang
 
+// Each compound operator, with its operation and what it needs: places have them, Values say why not.
+// clang-format off
+#define VOLLEY_COMPOUND_OPERATORS(X)                                                                \
+    X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number) \
+    X(%=, Rem, need_whole) X(&=, And, need_bits) X(|=, Or, need_bits) X(^=, Xor, need_bits)         \
+    X(<<=, Shl, need_whole) X(>>=, Shr, need_whole)
+// clang-format on
+
+#define VOLLEY_FIXED_VALUE "volley: a Value cannot be assigned to: declare a Var<T>"
+
 // NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
 // conversions from numbers are what makes the language read well, and assigning records a store
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
 
-/// An immutable value. Copying copies what the other holds now: of a Var its present value.
+/// An immutable value. Copying copies what the other holds now: of a Var its present value. The names of its
+/// own members, and of those of Var and its kin, begin with volley_: all others may be a struct's.
 template <class T>
 class Value : public lang::Parts<T, ::volley::Value, lang::ValueBase<T>> {
-    using Base = lang::Parts<T, ::volley::Value, lang::ValueBase<T>>;
+    using VolleyBase = lang::Parts<T, ::volley::Value, lang::ValueBase<T>>;
 
 public:
-    explicit Value(lang::Ref ref) : Base(ref) {}
+    explicit Value(lang::Ref ref) : VolleyBase(ref) {}
 
-    Value(const Value& other) : Base(lang::read(lang::ref_of(other))) {}
+    Value(const Value& other) : VolleyBase(lang::read(lang::ref_of(other))) {}
 
     /// A host number; for vectors in all components, for complex numbers the real part.
     template <lang::HostNumber N>
     requires lang::Numeric<T> Value(N n, lang::Site at = lang::Site::here())
-        : Base(widen(lang::host_number<T>(n, at))) {}
+        : VolleyBase(volley_widen(lang::host_number<T>(n, at))) {}
 
     /// A constant of the host.
     Value(const T& host, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
-        : Base(lang::constant(dtype_of<T>(), &host, at)) {}
+        : VolleyBase(lang::constant(dtype_of<T>(), &host, at)) {}
 
     template <lang::Expr X>
     requires(!std::derived_from<X, Value>) explicit Value(const X& x, lang::Site at = lang::Site::here())
-        : Base(widen(lang::argument<T>(x, at))) {}
+        : VolleyBase(volley_widen(lang::argument<T>(x, at))) {}
 
     /// Part i of a vector, matrix (a column) or array.
     template <class P = T>
@@ -109,13 +120,22 @@ public:
         return Value<lang::part_t<P>>(lang::extract(lang::ref_of(*this), i.ref));
     }
 
-    void operator=(const Value&) {
-        static_assert(lang::never<T>, "volley: a Value cannot be assigned to: declare a Var<T>");
-    }
+    void operator=(const Value&) { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
     template <class X>
     void operator=(const X&) {
-        static_assert(lang::never<X>, "volley: a Value cannot be assigned to: declare a Var<T>");
+        static_assert(lang::never<X>, VOLLEY_FIXED_VALUE);
     }
+#define VOLLEY_VALUE_COMPOUND(op, node, need)              \
+    template <class X>                                     \
+    void operator op(const X&) {                           \
+        static_assert(lang::never<X>, VOLLEY_FIXED_VALUE); \
+    }
+    VOLLEY_COMPOUND_OPERATORS(VOLLEY_VALUE_COMPOUND)
+#undef VOLLEY_VALUE_COMPOUND
+    void operator++() { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
+    void operator--() { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
+    void operator++(int) { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
+    void operator--(int) { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
 
     /// There is none: the value is not known while the kernel is traced.
     template <class B = T>
@@ -128,7 +148,7 @@ public:
     }
 
 private:
-    static lang::Ref widen(lang::Ref ref) {
+    static lang::Ref volley_widen(lang::Ref ref) {
         if constexpr (lang::Scalar<T>) {
             return ref;
         } else {
@@ -137,6 +157,7 @@ private:
     }
 };
 
+#undef VOLLEY_FIXED_VALUE
 #pragma GCC diagnostic pop
 // NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
 

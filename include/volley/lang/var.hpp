@@ -1,5 +1,5 @@
 // Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value
-// that it has at that place; copying it makes another variable. `Array<T, N>` is a local array.
+// that it has at that place; copying or moving it makes another variable. `Array<T, N>` is a local array.
 //
 //     Var<float> sum = 0.f;
 //     $for (k, 0u, n) { sum += data[k]; }
@@ -16,48 +16,46 @@ namespace volley {
 
 template <class T>
 class Var : public lang::Parts<T, ::volley::Var, Value<T>> {
-    using Base = lang::Parts<T, ::volley::Var, Value<T>>;
+    using VolleyBase = lang::Parts<T, ::volley::Var, Value<T>>;
 
 public:
-    explicit Var(lang::Ref ref) : Base(ref) {}
+    explicit Var(lang::Ref ref) : VolleyBase(ref) {}
 
-    explicit Var(lang::Site at = lang::Site::here()) : Base(lang::declare_var(dtype_of<T>(), at)) {}
+    explicit Var(lang::Site at = lang::Site::here()) : VolleyBase(lang::declare_var(dtype_of<T>(), at)) {}
 
+    /// Another variable. There is no moving: std::swap and std::exchange assign to what they moved from.
     Var(const Var& other, lang::Site at = lang::Site::here())
-        : Base(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
-
-    /// Moving keeps the variable: for what functions return, and for containers that grow.
-    Var(Var&& other) noexcept : Base(lang::ref_of(other)) {}
+        : VolleyBase(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
 
     /// Starts with a value, host number or constant.
     template <lang::Argument X>
     requires(!std::same_as<X, T> || lang::Scalar<T>) Var(const X& initial, lang::Site at = lang::Site::here())
-        : Base(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
+        : VolleyBase(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
     Var(const T& initial, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
-        : Base(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
+        : VolleyBase(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
 
-    Var& operator=(lang::In<T> value) { return put(value.ref); }
+    Var& operator=(lang::In<T> value) { return volley_put(value.ref); }
     /// Not of const Var&, to which all that converts to Var would convert too; const ones enter as In<T>.
-    Var& operator=(Var& other) { return put(lang::read(lang::ref_of(other))); }
+    Var& operator=(Var& other) { return volley_put(lang::read(lang::ref_of(other))); }
 
-#define VOLLEY_VAR_COMPOUND(op, node, need)                                     \
-    Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) { \
-        lang::need<T>();                                                        \
-        return put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref}));     \
+#define VOLLEY_VAR_COMPOUND(op, node, need)                                        \
+    Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) {    \
+        lang::need<T>();                                                           \
+        return volley_put(lang::emit(ir::Op::node, {lang::ref_of(*this), b.ref})); \
     }
     VOLLEY_COMPOUND_OPERATORS(VOLLEY_VAR_COMPOUND)
 #undef VOLLEY_VAR_COMPOUND
 
-    Var& operator++() { return step(ir::Op::Add); }
-    Var& operator--() { return step(ir::Op::Sub); }
+    Var& operator++() { return volley_step(ir::Op::Add); }
+    Var& operator--() { return volley_step(ir::Op::Sub); }
     Value<T> operator++(int) {
         Value<T> old(*this);
-        step(ir::Op::Add);
+        volley_step(ir::Op::Add);
         return old;
     }
     Value<T> operator--(int) {
         Value<T> old(*this);
-        step(ir::Op::Sub);
+        volley_step(ir::Op::Sub);
         return old;
     }
 
@@ -74,13 +72,13 @@ public:
     }
 
 private:
-    Var& put(lang::Ref value) {
+    Var& volley_put(lang::Ref value) {
         lang::store(lang::ref_of(*this), value);
         return *this;
     }
-    Var& step(ir::Op op) {
+    Var& volley_step(ir::Op op) {
         lang::need_number<T>();
-        return put(lang::emit(op, {lang::ref_of(*this), lang::host_number<T>(1, {})}));
+        return volley_put(lang::emit(op, {lang::ref_of(*this), lang::host_number<T>(1, {})}));
     }
 };
 
