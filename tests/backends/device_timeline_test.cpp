@@ -3,6 +3,7 @@
 #include "backends/api/device_timeline.hpp"
 #include "backends/api/host_commands.hpp"
 #include "backends/queue_support.hpp"
+#include "support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -217,6 +218,52 @@ TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
     read.queue.timeline.device = read.point;
     EXPECT_TRUE(read.queue.timeline.wait_for(read.point, 10s));
     EXPECT_EQ(read.to, std::byte{0});
+}
+
+/// A queue's point behind one of another's, which the host has work for.
+Epilogue behind(Point point, ObedientTimeline& other, Point other_point) {
+    Epilogue epilogue;
+    epilogue.point = point;
+    epilogue.other = &other;
+    epilogue.other_point = other_point;
+    return epilogue;
+}
+
+TEST(DeviceTimelineTest, WaitingForAPointDoesNothingThatIsBehindIt) {
+    // What is behind it here follows what is behind the other's point there.
+    ObedientTimeline a, b;
+    a.add(behind(1, b, 1));
+    a.add(behind(2, b, 2));
+    Epilogue printing;
+    printing.point = 1;
+    printing.prints = true;
+    b.add(std::move(printing));
+    b.add(behind(2, a, 1));
+    for (ObedientTimeline* timeline : {&a, &b}) {
+        timeline->submitted(2);
+        timeline->device = 2;
+    }
+    EXPECT_TRUE(a.wait_for(1, 10s));
+    EXPECT_TRUE(a.wait_for(2, 10s));
+    EXPECT_EQ(b.completed(), 2u);
+}
+
+TEST(DeviceTimelineTest, ThreadsThatWaitForQueuesThatFollowEachOtherMakeProgress) {
+    for (int round = 0; round < unless_sanitized(300, 50); ++round) {
+        ObedientTimeline a, b;
+        constexpr Point count = 40;
+        for (Point k = 1; k <= count; ++k) {
+            a.add(behind(k, b, k - 1));
+            b.add(behind(k, a, k));
+        }
+        for (ObedientTimeline* timeline : {&a, &b}) {
+            timeline->submitted(count);
+            timeline->device = count;
+        }
+        std::thread other([&] { EXPECT_TRUE(a.wait_for(count, 60s)); });
+        EXPECT_TRUE(b.wait_for(count, 60s));
+        other.join();
+    }
 }
 
 TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {

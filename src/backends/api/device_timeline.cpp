@@ -52,7 +52,7 @@ Point DeviceTimeline::completed() const noexcept {
     }
     const Point now = reached();
     if (next_epilogue_.load(std::memory_order_acquire) <= now)
-        const_cast<DeviceTimeline*>(this)->run_epilogues(now, false);
+        const_cast<DeviceTimeline*>(this)->run_epilogues(now, Running::Look);
     return std::min(now, next_epilogue_.load(std::memory_order_acquire) - 1);
 }
 
@@ -68,7 +68,7 @@ void DeviceTimeline::hand(Point point) noexcept {
 }
 
 void DeviceTimeline::wake() noexcept {
-    // Whoever waits for a point to be handed over holds the mutex between its look and its sleep.
+    // Whoever waits for progress holds the mutex between its look and its sleep.
     { const std::scoped_lock lock(mutex_); }
     progress_.notify_all();
 }
@@ -118,10 +118,12 @@ Point DeviceTimeline::first_print() const {
     return 0;
 }
 
-void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
+void DeviceTimeline::run_epilogues(Point to, Running how) noexcept {
+    const bool waits = how == Running::Wait;
     if (running_.exchange(true, std::memory_order_acq_rel)) {
-        if (!prints) return;
-        running_.wait(true, std::memory_order_acquire);
+        if (!waits) return;
+        std::unique_lock lock(mutex_);
+        progress_.wait(lock, [&] { return !running_.load(std::memory_order_acquire) || !has_epilogue(to); });
         return;  // the caller looks again
     }
     for (;;) {
@@ -129,12 +131,12 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
         {
             const std::scoped_lock lock(mutex_);
             // Only one whose point was reached is looked at without the lock: others may be taken back.
-            if (lost() || epilogues_.empty() || epilogues_.front().point > reached) break;
+            if (lost() || epilogues_.empty() || epilogues_.front().point > to) break;
             first = &epilogues_.front();  // a deque's elements stay where they are
-            if (first->prints && !prints) break;
+            if (first->prints && !waits) break;
             busy_ = first;
         }
-        const bool ready = prints || follows_passed(*first);
+        const bool ready = waits || follows_passed(*first);
         if (ready) run(*first);
         {
             const std::scoped_lock lock(mutex_);
@@ -147,7 +149,7 @@ void DeviceTimeline::run_epilogues(Point reached, bool prints) noexcept {
         progress_.notify_all();
     }
     running_.store(false, std::memory_order_release);
-    running_.notify_all();
+    wake();
 }
 
 void DeviceTimeline::run(Epilogue& epilogue) noexcept {
@@ -168,9 +170,9 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
 bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
     const auto done = [&] {
         if (completed() >= point) return true;
-        const Point now = reached();
-        if (next_epilogue_.load(std::memory_order_acquire) > now) return false;
-        run_epilogues(now, true);
+        const Point now = std::min(reached(), point);
+        if (!has_epilogue(now)) return false;
+        run_epilogues(now, Running::Wait);
         return completed() >= point;
     };
     if (done()) return true;

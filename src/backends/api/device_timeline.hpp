@@ -123,7 +123,11 @@ protected:
 private:
     [[nodiscard]] Point completed_when_lost(Point issued) const noexcept;
     void wake() noexcept;
-    void run_epilogues(Point reached, bool prints) noexcept;
+    /// Those up to that point. Who waits runs all of them, and none behind: these may follow what a thread
+    /// does that waits for this one. Who only looks leaves those that print or would block, and takes no
+    /// other thread's turn.
+    enum class Running : std::uint8_t { Look, Wait };
+    void run_epilogues(Point to, Running how) noexcept;
     void run(Epilogue& epilogue) noexcept;
     void sleep(Point point, Clock::time_point deadline);
     void throw_error(Point point);
@@ -137,7 +141,7 @@ private:
 
     std::atomic<bool> running_{false};  // some thread runs epilogues; others leave them to it
     mutable std::mutex mutex_;          // what follows
-    std::condition_variable progress_;  // handed_ has grown, or an epilogue is done
+    std::condition_variable progress_;  // handed_ has grown, or an epilogue is done, or nobody runs them now
     std::deque<Epilogue> epilogues_;
     const Epilogue* busy_ = nullptr;   // the first of them, while it is run without the mutex
     std::atomic<bool> failed_{false};  // errors_ is not empty
