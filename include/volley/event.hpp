@@ -57,7 +57,8 @@ public:
     void wait() const;
     /// Whether the work is done. Never blocks.
     [[nodiscard]] bool ready() const noexcept;
-    /// As wait, but gives up: false when the time ran out. pending() tells what it was waiting for then.
+    /// As wait, but gives up: false when the time ran out. pending() tells what it was waiting for then. A
+    /// thread that helps ends the piece of a kernel that it has begun, and may be late by that.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
         // Longer than the clock can count is forever, and less than nothing is no time at all.

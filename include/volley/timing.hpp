@@ -24,7 +24,8 @@ VOLLEY_API Event mark(const Queue& queue);
 /// queues the last. Waits for both, and rethrows errors as Event::wait does. All times are on the host's
 /// steady clock; those of queues of one device can be compared exactly, others up to some tens of
 /// microseconds. Throws ArgumentError for events that carry no time: those of mark() do, and in contexts with
-/// ContextOptions::timestamps all.
+/// ContextOptions::timestamps all, but for those of then(), and of what has nothing to do (an empty graph, a
+/// launch over nothing).
 [[nodiscard]] VOLLEY_API std::chrono::nanoseconds elapsed(const Event& from, const Event& to);
 
 /// The same in seconds.

@@ -62,7 +62,7 @@ void EventWatcher::Watched::run() noexcept {
 }
 
 bool EventWatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
-    std::vector<Watched>& watched = state.watched;
+    std::deque<Watched>& watched = state.watched;
     std::size_t ready = 0;
     while (ready < watched.size() && !watched[ready].event.ready()) ++ready;
     if (ready == watched.size()) return false;

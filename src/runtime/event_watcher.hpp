@@ -6,12 +6,12 @@
 #include <volley/event.hpp>
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <vector>
 
 namespace volley::runtime {
 
@@ -49,7 +49,7 @@ private:
     struct State {
         std::mutex mutex;
         std::condition_variable wake;
-        std::vector<Watched> watched;
+        std::deque<Watched> watched;  // nearly always the first is the next to run
         bool stop = false;
     };
     static void watch(const std::shared_ptr<State>& state);

@@ -1,6 +1,6 @@
-// Random buffers, views, placements, kernels, copies, temporaries, host calls, kept graphs and queues, given
-// without waiting, against a replay on the host: every replica of every buffer has the value that the order
-// of the calls gives it.
+// Random buffers, views, placements, kernels, copies, temporaries, host calls, arrays of the host's, kept
+// graphs and queues, given without waiting, against a replay on the host: every replica of every buffer has
+// the value that the order of the calls gives it.
 #include "graphs/graph_support.hpp"
 
 #include <algorithm>
@@ -74,7 +74,18 @@ bool overlap(const Part& a, const Part& b) {
     return a.subject == b.subject && a.offset < b.offset + b.count && b.offset < a.offset + a.count;
 }
 
-enum class CallKind { Mad, Mix, Step, Fill, Copy, ThroughTemporary, HostCall };
+enum class CallKind {
+    Mad,
+    Mix,
+    Step,
+    Fill,
+    Copy,
+    ThroughTemporary,
+    FromArray,
+    ToArray,      // of the queue `on`
+    ChangeArray,  // by a function of the host's
+    HostCall,
+};
 
 /// Something to do: at once, or recorded and done by a graph. The first part is what it writes.
 struct Call {
@@ -83,8 +94,10 @@ struct Call {
     std::vector<Buffer<std::uint32_t>> views = {};  // of the parts: graphs know buffers by them
     std::uint32_t a = 0, repeats = 0;
     std::optional<unsigned> on = {};
+    std::size_t array = 0;
 
     [[nodiscard]] bool is_launch() const { return kind <= CallKind::Step; }
+    [[nodiscard]] bool is_hosts() const { return kind >= CallKind::ChangeArray; }
 };
 
 /// A graph that is submitted again and again, and what it does.
@@ -107,6 +120,7 @@ public:
         queues_ = context.queue_count();
         const int count = pick(3, 7);
         for (int i = 0; i < count; ++i) add_subject(i < 2 ? longest : pick(40, 300));
+        for (int i = 0; i < 2; ++i) add_array();
     }
 
     void run() {
@@ -131,6 +145,10 @@ public:
         }
         wait();
         EXPECT_EQ(host_calls_, expected_host_calls_);
+        for (std::size_t i = 0; i < arrays_.size(); ++i) {
+            EXPECT_TRUE(std::equal(array_models_[i].begin(), array_models_[i].end(), arrays_[i].data()))
+                << "the host's array " << i;
+        }
     }
 
 private:
@@ -162,6 +180,14 @@ private:
             if (subject.on ? *subject.on == q : !subject.per_device || is_first(q)) subject.model[q] = words;
         }
         subjects_.push_back(std::move(subject));
+    }
+    void add_array() {
+        const HostArray<std::uint32_t> array(Shape(array_size), {.queue = context_.queue(some_queue())});
+        Words words(array_size);
+        for (std::uint32_t& word : words) word = number();
+        std::copy(words.begin(), words.end(), array.data());
+        arrays_.push_back(array);
+        array_models_.push_back(std::move(words));
     }
     [[nodiscard]] bool is_first(unsigned q) const {
         return std::find(first_.begin(), first_.end(), q) != first_.end();
@@ -204,19 +230,21 @@ private:
     Call some_call() {
         for (;;) {
             Call call;
-            call.kind = static_cast<CallKind>(pick(0, 6));
+            call.kind = static_cast<CallKind>(pick(0, 9));
             call.a = number() | 1u;
-            if (call.kind == CallKind::HostCall) {
+            call.array = static_cast<std::size_t>(pick(0, 1));
+            if (call.is_hosts()) {
                 if (pick(0, 3) == 0) return call;
                 continue;
             }
-            const std::size_t count = some_count();
-            const int parts = call.kind == CallKind::Mix                                   ? 3
-                              : call.kind == CallKind::Step || call.kind == CallKind::Fill ? 1
-                                                                                           : 2;
+            const bool with_array = call.kind == CallKind::FromArray || call.kind == CallKind::ToArray;
+            const std::size_t count = with_array ? array_size : some_count();
+            const bool alone = with_array || call.kind == CallKind::Step || call.kind == CallKind::Fill;
+            const int parts = call.kind == CallKind::Mix ? 3 : alone ? 1 : 2;
             for (int i = 0; i < parts; ++i) call.parts.push_back(part(count));
             call.repeats = count <= 40 && pick(0, 3) == 0 ? 2000 : 3;
-            if (call.is_launch() && pick(0, 2) == 0) call.on = some_queue();
+            if (call.kind == CallKind::ToArray || (call.is_launch() && pick(0, 2) == 0))
+                call.on = some_queue();
             if (!is_legal(call) || queues_of(call, {}).empty()) continue;
             for (const Part& one : call.parts) call.views.push_back(view(one));
             return call;
@@ -289,6 +317,12 @@ private:
                 mad_(between, between, 3u, 1u);
                 return call.views[0].copy_from(between);
             }
+            case CallKind::FromArray: return call.views[0].write_async(arrays_[call.array]);
+            case CallKind::ToArray: return call.views[0].read_async(*call.on, arrays_[call.array]);
+            case CallKind::ChangeArray:
+                return host_call([words = arrays_[call.array].data(), a = call.a] {
+                    for (std::size_t i = 0; i < array_size; ++i) words[i] = words[i] * 5u + a;
+                });
             default: return host_call([this] { ++host_calls_; });
         }
     }
@@ -296,6 +330,15 @@ private:
     void model(const Call& call, std::optional<unsigned> only, std::uint32_t value) {
         if (call.kind == CallKind::HostCall) {
             ++expected_host_calls_;
+            return;
+        }
+        Words& array = array_models_[call.array];
+        if (call.kind == CallKind::ChangeArray) {
+            for (std::uint32_t& word : array) word = word * 5u + call.a;
+            return;
+        }
+        if (call.kind == CallKind::ToArray) {
+            std::copy_n(words(call.parts[0], *call.on), array_size, array.begin());
             return;
         }
         const std::vector<unsigned> queues = queues_of(call, only);
@@ -318,6 +361,7 @@ private:
                     case CallKind::Step: to[i] = to[i] * 3u + value; break;
                     case CallKind::Fill: to[i] = call.a; break;
                     case CallKind::Copy: to[i] = sources[k][i]; break;
+                    case CallKind::FromArray: to[i] = array[i]; break;
                     default: to[i] = mad(sources[k][i], sources[k][i], 3u, 1u); break;
                 }
             }
@@ -365,9 +409,8 @@ private:
     }
     /// Whether all of a graph can run with that choice of queues.
     [[nodiscard]] bool runs_on(const KeptGraph& kept, unsigned q) const {
-        return std::all_of(kept.calls.begin(), kept.calls.end(), [&](const Call& call) {
-            return call.kind == CallKind::HostCall || !queues_of(call, q).empty();
-        });
+        return std::all_of(kept.calls.begin(), kept.calls.end(),
+                           [&](const Call& call) { return call.is_hosts() || !queues_of(call, q).empty(); });
     }
     /// Whether it makes no difference which queue a graph is given to.
     [[nodiscard]] bool runs_anywhere(const KeptGraph& kept) const {
@@ -387,10 +430,13 @@ private:
         if (std::any_of(kept.calls.begin(), kept.calls.end(), is_step)) kept.graph.bind("a", values);
 
         std::vector<std::optional<unsigned>> queue_of(options.instances);
+        // On one queue, functions follow only what that has to do, not what others do with the same array.
+        const bool changes = std::any_of(kept.calls.begin(), kept.calls.end(),
+                                         [](const Call& call) { return call.kind == CallKind::ChangeArray; });
         bool everywhere = true;
         for (unsigned q = 0; q < queues_; ++q) everywhere = everywhere && runs_on(kept, q);
         const unsigned one = some_queue();
-        switch (pick(0, 4)) {
+        switch (changes ? 3 : pick(0, 4)) {
             case 0:
                 if (!runs_on(kept, one)) break;
                 options.queue = context_.queue(one);
@@ -439,6 +485,9 @@ private:
     std::vector<std::string> device_;  // by queue
     std::vector<unsigned> first_;      // queues that are their device's first
     std::vector<Subject> subjects_;
+    static constexpr std::size_t array_size = 32;
+    std::vector<HostArray<std::uint32_t>> arrays_;
+    std::vector<Words> array_models_;
     std::vector<KeptGraph> graphs_;
     Event last_;
     std::atomic<int> host_calls_ = 0;
