@@ -415,15 +415,15 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
             return fetched_by(k) == nullptr &&
                    !(async && core.device(core.device_of(k)).import_alignment() == 1);
         };
-        const auto far = std::ranges::stable_partition(queues, std::not_fn(by_host));
-        if (async && !far.empty() && &from.array->storage().core() == &core) {
+        const auto far = std::stable_partition(queues.begin(), queues.end(), std::not_fn(by_host));
+        if (async && far != queues.end() && &from.array->storage().core() == &core) {
             // The device that made the array reads it, in its order, as functions of the host's may change
             // it until then.
             const AnyBuffer array = runtime::as_any_buffer(*from.array);
-            copied = runtime::copy_targets(*this, {far.begin(), far.end()}, array,
+            copied = runtime::copy_targets(*this, {far, queues.end()}, array,
                                            runtime::plan_copy(*this, array), CommandKind::Write);
-            queues.erase(far.begin(), far.end());
-        } else if (!far.empty()) {
+            queues.erase(far, queues.end());
+        } else if (far != queues.end()) {
             runtime::wait_for_array(from, false);
         }
     }
