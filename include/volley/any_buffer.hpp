@@ -163,7 +163,8 @@ public:
     // Where the host shares the device's memory
     /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it:
     /// const, for its writers alone. Valid while the buffer and its context live and no later work changes
-    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated.
+    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated; ArgumentError (InvalidView) for types
+    /// that are aligned to more than 64 bytes where the memory is not.
     [[nodiscard]] std::span<const std::byte> as_host_bytes(unsigned k) const;
     [[nodiscard]] std::span<std::byte> as_host_bytes(unsigned k);
 
