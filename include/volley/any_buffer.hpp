@@ -57,7 +57,8 @@ struct BufferOptions {
 /// A handle to an array in a storage, which has replicas for the queues of its context. Copies are the same
 /// buffer; views are other buffers of the same storage. Nothing is allocated until it is written to or
 /// launched with. A default-constructed one names no storage; using it is an error. Two threads may use one
-/// buffer; whose write comes last is up to them.
+/// buffer; whose write comes last is up to them, and a copy from one queue's replica to another queue, made
+/// while another thread writes to it, may have some of each.
 ///
 /// Arrays are row-major, of up to 8 dimensions. An array with a padded shape is the corner at the origin of
 /// what is allocated; the padding may be read and written, and its contents are undefined. A kernel sees a
@@ -163,7 +164,8 @@ public:
     // Where the host shares the device's memory
     /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it:
     /// const, for its writers alone. Valid while the buffer and its context live and no later work changes
-    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated.
+    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated; ArgumentError (InvalidView) for types
+    /// that are aligned to more than 64 bytes where the memory is not.
     [[nodiscard]] std::span<const std::byte> as_host_bytes(unsigned k) const;
     [[nodiscard]] std::span<std::byte> as_host_bytes(unsigned k);
 

@@ -76,6 +76,7 @@ public:
     HostArray() noexcept = default;
     explicit HostArray(const Shape& shape, const HostArrayOptions& options = {})
         : AnyHostArray(dtype_of<T>(), shape, options) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit HostArray(std::initializer_list<Extent> shape, const HostArrayOptions& options = {})
         : HostArray(Shape(shape), options) {}
     explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) { check_type(dtype_of<T>()); }

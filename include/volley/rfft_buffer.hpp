@@ -40,6 +40,7 @@ public:
           spectrum_(real_.view(0, real_.window_elements())
                         .template view_as<Complex>()
                         .reshape(detail::half_spectrum_shape(shape))) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit RfftBuffer(std::initializer_list<Extent> shape, BufferOptions options = {})
         : RfftBuffer{detail::shape_of_buffer(shape, options.name), std::move(options)} {}
 

@@ -40,7 +40,16 @@ Replica& reachable(const AnyBuffer& buffer, unsigned k) {
 
 std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) {
     if (buffer.window_bytes() == 0) return {};
-    return {replica.memory()->host() + buffer.offset(), buffer.window_bytes()};
+    std::byte* const first = replica.memory()->host() + buffer.offset();
+    // Views are made for aligned types alone; this is of those that ask for more than memory has.
+    if (const std::size_t align = buffer.dtype().align();
+        reinterpret_cast<std::uintptr_t>(first) % align != 0) {
+        fail(ErrorCode::InvalidView,
+             cat("elements of type ", buffer.dtype().name(),
+                 " would be misaligned: they begin at multiples of ", align, " bytes"),
+             buffer.name(), "use read() and write(), or as_host_bytes() of view_bytes()");
+    }
+    return {first, buffer.window_bytes()};
 }
 
 }  // namespace

@@ -3,6 +3,12 @@
 #include "support/held_queue.hpp"
 
 namespace volley {
+
+struct alignas(1024) OverAligned {
+    float value;
+};
+VOLLEY_STRUCT(OverAligned, value)
+
 namespace {
 
 using testing::error_of;
@@ -54,6 +60,24 @@ VOLLEY_BACKEND_TEST(HostAccess, OfNothingIsEmpty) {
     EXPECT_TRUE(buffer.read(0).empty());
     if (device().host_memory) {
         EXPECT_TRUE(buffer.as_span().empty());
+    }
+}
+
+VOLLEY_BACKEND_TEST(HostAccess, IsAlignedOrRefused) {
+    NEEDS_HOST_MEMORY();
+    std::vector<Buffer<OverAligned>> buffers;
+    for (unsigned i = 0; i < 8; ++i) {
+        Buffer<OverAligned>& buffer = buffers.emplace_back(i + 1, BufferOptions{.name = "wide"});
+        buffer.fill({float(i)});
+        EXPECT_EQ(buffer.read(1).back().value, float(i));
+        try {
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.as_span().data()) % alignof(OverAligned), 0u);
+        } catch (const ArgumentError& error) {
+            EXPECT_EQ(error.code(), ErrorCode::InvalidView);
+            expect_contains(error.what(), "'wide'");
+            error_of(ErrorCode::InvalidView, [&] { static_cast<void>(buffer.map()); });
+            EXPECT_EQ(buffer.view_bytes(0, 4).as_host_bytes(0).size(), 4u);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ void MemoryBudget::take(std::uint64_t bytes) {
         if (limit_ != 0 && (bytes > limit_ || live > limit_ - bytes)) {
             refuse(bytes, cat("the limit is ", limit_, " bytes"),
                    by_user_
-                       ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+                       ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
                        : "free buffers or use smaller ones: this is all the memory that the machine has");
         }
     } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));

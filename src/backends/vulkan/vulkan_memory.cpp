@@ -111,7 +111,7 @@ void Heap::refuse(std::uint64_t bytes, std::string_view why, std::string_view ad
 void Heap::check_budget(std::uint64_t bytes) const {
     if (limit_ == 0 || (bytes <= limit_ && live_ <= limit_ - bytes)) return;
     refuse(bytes, cat("the limit is ", limit_, " bytes"),
-           limit_by_user_ ? "free buffers, use smaller ones, or raise VOLLEY_MEMORY_LIMIT"
+           limit_by_user_ ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
                           : "free buffers or use smaller ones: this is all the memory that the machine has");
 }
 
