@@ -64,6 +64,7 @@ void check_shape() {
     check_exact<M>({{"a + b", [](V x, V y) { return x + y; }, [](M x, M y) { return x + y; }},
                     {"a - b", [](V x, V y) { return x - y; }, [](M x, M y) { return x - y; }},
                     {"a * 2", [](V x, V) { return x * 2; }, [](M x, M) { return x * T(2.0f); }},
+                    {"2 * b", [](V, V y) { return 2 * y; }, [](M, M y) { return T(2.0f) * y; }},
                     {"x * b", [](V x, V y) { return x[0].x * y; }, [](M x, M y) { return x[0].x * y; }},
                     {"a / 4", [](V x, V) { return x / 4; }, [](M x, M) { return x * T(0.25f); }},
                     {"-a", [](V x, V) { return -x; }, [](M x, M) { return x * T(-1.0f); }},

@@ -94,6 +94,36 @@ VOLLEY_DEVICE_TEST(Variable, TheStandardLibrarySwapsAndExchangesThem) {
     expect_same(turns.read(0), own);
 }
 
+struct Ray {
+    Var<vec3> origin;
+    Var<float> reach;
+};
+
+VOLLEY_DEVICE_TEST(Variable, StructsOfThemAreCopiedAndAssigned) {
+    constexpr u32 n = 20;
+    Buffer<float> out(n);
+    kernel("rays", [](Buff<float> to) {
+        const auto x = cast<float>(global_id().x);
+        const auto from = [](const Value<float>& where) { return Ray{where * vec3(1, 2, 3), where + 1}; };
+        Ray a = from(x);
+        const Ray start = a;
+        Ray b = a;
+        b.reach += 100;
+        a = from(x * 2);
+        $if (x > 5) {
+            a = b;
+        }
+        b = start;
+        to[global_id().x] = a.reach + a.origin.z * 1000 + b.reach * 0.5;
+    })(out);
+    std::vector<float> want;
+    for (u32 i = 0; i < n; ++i) {
+        const auto x = static_cast<float>(i);
+        want.push_back((i > 5 ? x + 101 + 3000 * x : 2 * x + 1 + 6000 * x) + (x + 1) * 0.5f);
+    }
+    expect_same(out.read(0), want);
+}
+
 template <class T>
 void check_array() {
     constexpr u32 n = 75;

@@ -50,7 +50,14 @@ void check_operators() {
          {"a - 3", [](V x, V) { return x - 3; }, [](X x, X) { return each(x, X(T(3)), model::sub<T>); }},
          {"2 + b", [](V, V y) { return 2 + y; }, [](X, X y) { return each(X(T(2)), y, model::add<T>); }},
          {"select", [](V x, V y) { return select(x < y, x, y); },
-          [](X x, X y) { return each(x, y, [](T p, T q) { return p < q ? p : q; }); }}},
+          [](X x, X y) { return each(x, y, [](T p, T q) { return p < q ? p : q; }); }},
+         {"select a scalar or a vector", [](V x, V y) { return select(x < y, x.y, y); },
+          [](X x, X y) {
+              for (int k = 0; k < N; ++k) y[k] = x[k] < y[k] ? x.y : y[k];
+              return y;
+          }},
+         {"select one of two numbers", [](V x, V y) { return select(x < y, T(5), T(2)); },
+          [](X x, X y) { return each(x, y, [](T p, T q) { return p < q ? T(5) : T(2); }); }}},
         a, b);
 }
 

@@ -1,7 +1,9 @@
 // Kernels: traced once, compiled once for each context, by the hash of their IR.
 #include "runtime/runtime_support.hpp"
+#include "support/sanitized.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace volley {
@@ -39,6 +41,30 @@ TEST(Kernel, ShowsItsIrAndItsCode) {
     EXPECT_EQ(scale.name(), "scale");
     expect_contains(scale.ir(), "mul");
     EXPECT_FALSE(scale.code().empty());
+}
+
+// The optimising code generator takes ten times as long, and from there on the square of it.
+TEST(Kernel, OfTensOfThousandsOfOperationsIsCompiledInSeconds) {
+    const Context context = make_context({.devices = {"cpu:0"}});
+    const auto use = context.use();
+    constexpr u32 steps = 12'000;
+    Buffer<u32> data(100);
+    data.fill(7);
+    const auto start = std::chrono::steady_clock::now();
+    kernel("vast", [](Buff<u32> d) {
+        const auto i = global_id().x;
+        Var<u32> v = d[i] + i;
+        for (u32 k = 0; k < steps; ++k) v = (v ^ (k % 64)) * 3u + i;
+        d[i] = v;
+    })(data);
+    const std::vector<u32> got = data.read(0);
+    EXPECT_LT(std::chrono::steady_clock::now() - start,
+              std::chrono::seconds(testing::unless_sanitized(12, 120)));
+    for (u32 i = 0; i < 100; ++i) {
+        u32 v = 7 + i;
+        for (u32 k = 0; k < steps; ++k) v = (v ^ (k % 64)) * 3 + i;
+        ASSERT_EQ(got[i], v) << i;
+    }
 }
 
 TEST(Kernel, IsCompiledOnceForEachContextHoweverOftenItIsMade) {

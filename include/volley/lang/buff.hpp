@@ -7,7 +7,7 @@
 namespace volley {
 
 /// A buffer parameter to read and write; Buff<const T> to read only. The index is any integer; an element
-/// outside of the buffer is undefined in value, and an error with VOLLEY_CHECK=bounds.
+/// outside of the buffer is undefined, as with plain pointers, and an error with VOLLEY_CHECK=bounds.
 template <class T>
 class Buff {
 public:

@@ -54,24 +54,43 @@ template <class T, class From>
     return Value<T>(lang::bitcast(lang::ref_of(v), dtype_of<T>(), at));
 }
 
+namespace lang {
+
+/// The type of select(c, a, b): that of the wider choice; host numbers give their common type, and a vector
+/// of conditions makes a vector of scalars.
+template <class C, class A, class B>
+struct SelectResult {
+    using type = common_t<A, B>;
+};
+template <class C, HostNumber A, HostNumber B>
+struct SelectResult<C, A, B> {
+    using type = std::common_type_t<A, B>;
+};
+template <int N, class A, class B>
+struct SelectResult<vec<bool, N>, A, B> {
+    using choice = typename SelectResult<bool, A, B>::type;
+    static_assert(Scalar<choice> || (is_vector<choice> && sizeof(choice) == N * sizeof(scalar_t<choice>)),
+                  "volley: select by a vector of bool takes scalars, or vectors as wide");
+    using type = vec<scalar_t<choice>, N>;
+};
+
+}  // namespace lang
+
 /// c ? a : b, elementwise when c is a vector. Both choices are evaluated.
 template <class C, class A, class B>
 requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
 [[nodiscard]] auto select(const C& c, const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using Condition = typename C::volley_type;
     static_assert(lang::is_bool<Condition>, "volley: the first argument of select is a Value<bool>");
-    if constexpr (lang::HostNumber<A> && lang::HostNumber<B>) {
-        using T = std::common_type_t<A, B>;
+    using T = typename lang::SelectResult<Condition, A, B>::type;
+    const lang::Ref yes = lang::argument<T>(a, at);
+    const lang::Ref no = lang::argument<T>(b, at);
+    if constexpr (lang::is_vector<Condition>) {
         return Value<T>(lang::emit(
-            ir::Op::Select, {lang::ref_of(c), lang::host_number<T>(a, at), lang::host_number<T>(b, at)}, at));
+            ir::Op::Select,
+            {lang::ref_of(c), lang::promote(yes, dtype_of<T>()), lang::promote(no, dtype_of<T>())}, at));
     } else {
-        using T = lang::common_t<A, B>;
-        if constexpr (lang::is_vector<Condition>) {
-            static_assert(lang::is_vector<T> && sizeof(Condition) == sizeof(T) / sizeof(lang::scalar_t<T>),
-                          "volley: select by a vector of bool takes vectors as wide");
-        }
-        return Value<T>(lang::emit(
-            ir::Op::Select, {lang::ref_of(c), lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+        return Value<T>(lang::emit(ir::Op::Select, {lang::ref_of(c), yes, no}, at));
     }
 }
 

@@ -5,6 +5,9 @@
 //     $while (x > eps) { ... }       // the condition is evaluated before each round
 //     $break;  $continue;  $return;
 //
+// $return ends the invocation, from inside of a function that the kernel calls too: functions of Values give
+// their result by C++'s own return, at their end.
+//
 // Each body is run once by the host, while it is traced, and so is each condition. A host `break`, `continue`
 // or `return` out of a body would leave it half traced: the trace then ends with a TraceError that says so.
 // VOLLEY_IF and kin are the same, for code that forbids `$`.

@@ -83,6 +83,10 @@ struct Common<A> {
 template <class... X>
 using common_t = typename Common<X...>::type;
 
+/// What a host number may stand for: of a vector all components, of a complex number the real part.
+template <class T>
+concept Adopting = Numeric<T> && !is_matrix<T>;
+
 /// A host number in T's component type.
 template <class T, HostNumber N>
 [[nodiscard]] Ref host_number(N n, Site at) {
@@ -126,7 +130,7 @@ struct Left {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     Left(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
-    requires Numeric<T> Left(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
+    requires Adopting<T> Left(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
     Left(const T& host, Site at = Site::here()) requires(!Scalar<T>)
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>
@@ -151,7 +155,7 @@ struct In {
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     In(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
-    requires Numeric<T> In(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
+    requires Adopting<T> In(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
     In(const T& host, Site at = Site::here()) requires(!Scalar<T>)
         : ref(constant(dtype_of<T>(), &host, at)) {}
     template <Widens<T> X>

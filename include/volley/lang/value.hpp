@@ -102,7 +102,7 @@ public:
 
     /// A host number; for vectors in all components, for complex numbers the real part.
     template <lang::HostNumber N>
-    requires lang::Numeric<T> Value(N n, lang::Site at = lang::Site::here())
+    requires lang::Adopting<T> Value(N n, lang::Site at = lang::Site::here())
         : VolleyBase(volley_widen(lang::host_number<T>(n, at))) {}
 
     /// A constant of the host.

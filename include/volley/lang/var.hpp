@@ -35,8 +35,12 @@ public:
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
 
     Var& operator=(lang::In<T> value) { return volley_put(value.ref); }
-    /// Not of const Var&, to which all that converts to Var would convert too; const ones enter as In<T>.
-    Var& operator=(Var& other) { return volley_put(lang::read(lang::ref_of(other))); }
+    /// Never called, as all that converts to Var would fit it too: the next one is.
+    Var& operator=(const Var&) requires(lang::never<T>);
+    template <std::same_as<Var> V>
+    Var& operator=(const V& other) {
+        return volley_put(lang::read(lang::ref_of(other)));
+    }
 
 #define VOLLEY_VAR_COMPOUND(op, node, need)                                        \
     Var& operator op(typename lang::CompoundOperand<T, ir::Op::node>::type b) {    \

@@ -53,7 +53,7 @@ std::string take_error(const LlvmApi& L, LLVMErrorRef error) {
 
 class Machine {
 public:
-    Machine(const LlvmApi& api, const Target& target) : L(api) {
+    Machine(const LlvmApi& api, const Target& target, LLVMCodeGenOptLevel level) : L(api) {
         char* const triple = L.GetDefaultTargetTriple();
         triple_ = triple;
         L.DisposeMessage(triple);
@@ -69,8 +69,8 @@ public:
             cpu = take_message(L, L.GetHostCPUName());
             features = take_message(L, L.GetHostCPUFeatures());
         }
-        machine_ = L.CreateTargetMachine(found, triple_.c_str(), cpu.c_str(), features.c_str(),
-                                         LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        machine_ = L.CreateTargetMachine(found, triple_.c_str(), cpu.c_str(), features.c_str(), level,
+                                         LLVMRelocPIC, LLVMCodeModelSmall);
         layout_ = L.CreateTargetDataLayout(machine_);
     }
     ~Machine() {
@@ -107,7 +107,7 @@ public:
                 }
             }
         }
-        return std::make_unique<Machine>(llvm_api(), target);
+        return std::make_unique<Machine>(llvm_api(), target, LLVMCodeGenLevelDefault);
     }
     void give(const Target& target, std::unique_ptr<Machine> machine) {
         const std::lock_guard lock(mutex_);
@@ -203,6 +203,20 @@ private:
     LLVMOrcResourceTrackerRef tracker_;
 };
 
+// A host loop unrolled into tens of thousands of operations: LLVM's optimising code generator takes time that
+// grows with their square, minutes at last. Its plain one takes a second, for code that is slower.
+bool is_vast(const ir::Function& fn) {
+    constexpr std::size_t most = 20'000;
+    std::size_t operations = 0;
+    for (const ir::Region& region : fn.regions) operations += region.nodes.size();
+    return operations > most;
+}
+
+std::unique_ptr<Machine> machine_for(const ir::Function& fn, const Target& target) {
+    if (!is_vast(fn)) return machine_pool().take(target);
+    return std::make_unique<Machine>(llvm_api(), target, LLVMCodeGenLevelNone);
+}
+
 std::string unique_symbol() {
     static std::atomic<std::uint64_t> counter{0};
     return cat("volley_kernel_", counter.fetch_add(1, std::memory_order_relaxed));
@@ -215,7 +229,7 @@ public:
         : L(llvm_api()),
           fn_(fn),
           target_(target),
-          machine_(machine_pool().take(target)),
+          machine_(machine_for(fn, target)),
           context_(L.ContextCreate()),
           module_(L.ModuleCreateWithNameInContext("volley", context_)),
           symbol(unique_symbol()) {
@@ -276,7 +290,7 @@ private:
         module_ = nullptr;
         if (context_ != nullptr) L.ContextDispose(context_);
         context_ = nullptr;
-        if (machine_) machine_pool().give(target_, std::move(machine_));
+        if (machine_ && !is_vast(fn_)) machine_pool().give(target_, std::move(machine_));
     }
 
     const LlvmApi& L;
