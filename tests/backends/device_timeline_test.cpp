@@ -249,7 +249,7 @@ TEST(DeviceTimelineTest, WaitingForAPointDoesNothingThatIsBehindIt) {
 }
 
 TEST(DeviceTimelineTest, ThreadsThatWaitForQueuesThatFollowEachOtherMakeProgress) {
-    for (int round = 0; round < unless_sanitized(300, 50); ++round) {
+    for (int round = 0; round < testing::unless_sanitized(300, 50); ++round) {
         ObedientTimeline a, b;
         constexpr Point count = 40;
         for (Point k = 1; k <= count; ++k) {
