@@ -64,6 +64,7 @@ RegionId Function::add_region() {
 
 std::uint32_t Function::add_string(std::string_view text) { return intern(strings, text); }
 std::uint32_t Function::add_file(std::string_view path) { return intern(files, path); }
+std::uint32_t Function::add_note(std::string_view text) { return intern(notes, text) + 1; }
 
 std::optional<std::int64_t> Function::constant_int(NodeId id) const {
     if (id >= nodes.size()) return std::nullopt;
@@ -73,6 +74,18 @@ std::optional<std::int64_t> Function::constant_int(NodeId id) const {
     const std::uint64_t shifted = node.imm << unused;
     if (is_signed_integer(node.type.scalar())) return static_cast<std::int64_t>(shifted) >> unused;
     return static_cast<std::int64_t>(shifted >> unused);
+}
+
+std::vector<std::string_view> Function::note_lines(Loc loc) const {
+    std::vector<std::string_view> lines;
+    if (loc.note == 0 || loc.note > notes.size()) return lines;
+    std::string_view rest = notes[loc.note - 1];
+    for (;;) {
+        const std::size_t end = rest.find_first_of("\r\n");
+        if (const std::string_view line = rest.substr(0, end); !line.empty()) lines.push_back(line);
+        if (end == std::string_view::npos) return lines;
+        rest.remove_prefix(end + 1);
+    }
 }
 
 std::string Function::where(Loc loc) const {

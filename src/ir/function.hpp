@@ -33,10 +33,12 @@ inline constexpr unsigned max_nesting = 256;
 /// The same of types: arrays in structs in arrays.
 inline constexpr unsigned max_type_nesting = 64;
 
-/// Where the user wrote an operation; file indexes Function::files, line 0 means unknown.
+/// Where the user wrote an operation; file indexes Function::files, line 0 means unknown. It says nothing of
+/// what a kernel means, and passes hand it on.
 struct Loc {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
+    std::uint32_t note = 0;  // the comment that it stands under: Function::notes[note - 1]; 0: none
     friend bool operator==(Loc, Loc) = default;
 };
 
@@ -83,6 +85,7 @@ public:
     std::vector<Region> regions;   // regions[body] is the kernel's body
     std::vector<std::string> strings;
     std::vector<std::string> files;
+    std::vector<std::string> notes;
     RegionId body = 0;
     std::shared_ptr<const ForeignCode> foreign;  // instead of a body: a kernel in a device's own language
 
@@ -105,12 +108,15 @@ public:
     RegionId add_region();
     std::uint32_t add_string(std::string_view text);  // interned
     std::uint32_t add_file(std::string_view path);    // interned
+    std::uint32_t add_note(std::string_view text);    // interned; for Loc::note
 
     /// The value of a Const node of integer or bool type, sign- or zero-extended; nullopt for others.
     [[nodiscard]] std::optional<std::int64_t> constant_int(NodeId id) const;
     [[nodiscard]] bool is_constant(NodeId id) const { return nodes[id].op == Op::Const; }
     /// "file.cpp:12", or "" where it is not known.
     [[nodiscard]] std::string where(Loc loc) const;
+    /// The lines of the comment that it stands under.
+    [[nodiscard]] std::vector<std::string_view> note_lines(Loc loc) const;
 };
 
 /// What an operation may do besides computing its result.

@@ -142,6 +142,11 @@ private:
     // Lines
 
     void line(std::string_view text, Loc loc) {
+        if (options_.locations && loc.note != 0 && loc.note != shown_note_) {
+            shown_note_ = loc.note;
+            for (const std::string_view note : fn_.note_lines(loc))
+                out_.append(2 * indent_, ' ').append("; ").append(note).append("\n");
+        }
         out_.append(2 * indent_, ' ');
         out_ += text;
         if (options_.locations && loc.line != 0 && loc.file < fn_.files.size()) {
@@ -241,6 +246,7 @@ private:
     PrintOptions options_;
     std::string out_;
     std::size_t indent_ = 0;
+    std::uint32_t shown_note_ = 0;
     std::vector<std::uint32_t> numbers_;
     std::vector<bool> inlined_;
     std::vector<bool> reached_;

@@ -153,6 +153,8 @@ private:
         if (node.loc.line != 0 && node.loc.file >= fn_.files.size()) {
             refuse(id, "its source file does not exist", "use indices that add_file gave");
         }
+        if (node.loc.note > fn_.notes.size())
+            refuse(id, "its comment does not exist", "use numbers that add_note gave");
         if (std::uint64_t{node.first} + node.count > fn_.operands.size()) {
             refuse(id, "its operands lie outside of the pool", "make nodes with Function::add");
         }

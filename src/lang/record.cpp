@@ -198,6 +198,8 @@ void sync(ir::Op op, ir::FenceScope scope, Site at) {
     t.builder().emit(op, {}, {}, op == ir::Op::Fence ? static_cast<std::uint64_t>(scope) : 0);
 }
 
+void comment(std::string_view text, Site at) { Tracer::current(at).comment(text); }
+
 void print(const char* format, const Ref* values, std::size_t count, Site at) {
     Tracer& t = Tracer::current(at);
     std::vector<ir::NodeId> nodes;

@@ -78,8 +78,10 @@ void Tracer::move_to(Site at) {
         file_index_ = fn_.add_file(at.file);
         file_ = at.file;
     }
-    builder_.set_loc({file_index_, at.line});
+    builder_.set_loc({file_index_, at.line, note_});
 }
+
+void Tracer::comment(std::string_view text) { note_ = fn_.add_note(text); }
 
 std::string Tracer::subject() const {
     const std::string place = fn_.where(builder_.loc());

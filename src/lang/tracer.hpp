@@ -61,6 +61,9 @@ public:
     /// The trace cannot succeed any more, for this reason; the first one counts.
     void poison(Site at, std::string_view what) noexcept;
 
+    /// What is recorded from now on stands under this comment.
+    void comment(std::string_view text);
+
     [[nodiscard]] std::string_view next_parameter_name();
 
     /// The finished function. Throws what poisoned the trace.
@@ -79,6 +82,7 @@ private:
 
     const char* file_ = nullptr;  // of the latest Site, to intern its name once
     std::uint32_t file_index_ = 0;
+    std::uint32_t note_ = 0;
 
     struct Scope {
         std::uint32_t number;

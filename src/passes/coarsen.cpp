@@ -131,6 +131,7 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
     Function& to = result.function;
     to.name = fn.name;
     to.files = fn.files;
+    to.notes = fn.notes;
     ir::Builder b(to);
     Copier copier(fn, b);
     for (std::uint32_t p = 0; p < fn.params.size(); ++p) {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <utility>
 #include <vector>

@@ -185,6 +185,25 @@ TEST(OpenClSource, LinesAreShownWhereTheyChange) {
     EXPECT_EQ(lines, 2u) << source.text;
 }
 
+TEST(OpenClSource, CommentsStandBeforeWhatTheyAreAbout) {
+    const auto commented = [](Buff<float> data) {
+        const auto i = global_id().x;
+        comment("add one\nto each \\");
+        data[i] = data[i] + 1.0f;
+        comment("and a mark */ /* behind");
+        data[i + 1u] = 2.0f;
+    };
+    const opencl::Source source = opencl::compile(text_traced(commented), full_64, cpu_opencl());
+    const std::size_t add = source.text.find("// add one\n    // to each  \n    // opencl_text_test.cpp:");
+    const std::size_t sum = source.text.find("+ 1.0f");
+    const std::size_t mark = source.text.find("// and a mark */ /* behind\n");
+    const std::size_t last = source.text.find("= 2.0f");
+    EXPECT_TRUE(add < sum && sum < mark && mark < last && last != std::string::npos) << source.text;
+    EXPECT_THAT(cuda::compile(text_traced(commented), full_64, {}).text,
+                HasSubstr("// and a mark */ /* behind\n"));
+    if (has_clang()) EXPECT_EQ(objections({source}, cpu_opencl()), "");
+}
+
 TEST(OpenClSource, ValuesThatAreUsedTwiceHaveNames) {
     const opencl::Source source = opencl::compile(text_traced([](Buff<float> data) {
                                                       const auto i = global_id().x;

@@ -46,6 +46,12 @@ TEST(Hash, IgnoresLocations) {
     EXPECT_EQ(hash(fn), hash(every_op_function()));
 }
 
+TEST(Hash, IgnoresComments) {
+    Function fn = every_op_function();
+    for (Node& node : fn.nodes) node.loc.note = fn.add_note("a remark");
+    EXPECT_EQ(hash(fn), hash(every_op_function()));
+}
+
 TEST(Hash, IgnoresTheOrderOfStrings) {
     const auto make = [](bool other) {
         Function fn;

@@ -141,6 +141,9 @@ TEST_F(VerifierTest, RefusesIdsThatDoNotExist) {
     fn = good;
     fn[zero].loc = {3, 1};
     EXPECT_THAT(refusal(fn), HasSubstr("source file does not exist"));
+    fn = good;
+    fn[zero].loc = {0, 0, 1};
+    EXPECT_THAT(refusal(fn), HasSubstr("comment does not exist"));
 }
 
 TEST_F(VerifierTest, RefusesValuesThatAreNotDefinedBefore) {

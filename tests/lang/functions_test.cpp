@@ -1,5 +1,7 @@
 // The functions of the language: which operations they are, and that those made of several compute what they
 // say.
+#include "ir/hash.hpp"
+#include "ir/parser.hpp"
 #include "lang/evaluate.hpp"
 
 #include <volley/slice.hpp>
@@ -306,6 +308,23 @@ TEST(Functions, AllIsAWordOfSelectionsToo) {
     EXPECT_EQ(part.to_string(), "{slice(1, 3), all, all}");
     auto all = 3;  // and anyone's variable
     EXPECT_EQ(Selection{all}.to_string(), "{3}");
+}
+
+TEST(Functions, CommentsHeadWhatFollowsThem) {
+    const auto kernel = lang::trace_kernel("k", [](Buff<float> out, Const<float> x) {
+        comment("the square,\nof x");
+        out[0] = x * x;
+        comment("and its half");
+        out[1] = x * x * 0.5f;
+    });
+    const std::string text = kernel.to_string();
+    const std::size_t first = text.find("  ; the square,\n  ; of x\n  ");
+    const std::size_t second = text.find("  ; and its half\n  ");
+    EXPECT_LT(text.find("kernel"), first) << text;
+    EXPECT_LT(first, second);
+    EXPECT_LT(second, text.size());
+    EXPECT_EQ(ir::hash(ir::parse(text)), ir::hash(kernel.function())) << "they are none of the kernel";
+    EXPECT_THROW(comment("nowhere"), TraceError);
 }
 
 }  // namespace

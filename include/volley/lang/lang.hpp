@@ -4,6 +4,7 @@
 #include <volley/lang/atomic.hpp>
 #include <volley/lang/buff.hpp>
 #include <volley/lang/cast.hpp>
+#include <volley/lang/comment.hpp>
 #include <volley/lang/complex.hpp>
 #include <volley/lang/control.hpp>
 #include <volley/lang/element.hpp>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
 
 // One name of two, after their own macros are expanded.
 #define VOLLEY_JOIN(a, b) VOLLEY_JOIN_(a, b)
@@ -133,6 +134,7 @@ VOLLEY_API Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, S
 // Order and output
 VOLLEY_API void sync(ir::Op op, ir::FenceScope scope, Site at);
 VOLLEY_API void print(const char* format, const Ref* values, std::size_t count, Site at);
+VOLLEY_API void comment(std::string_view text, Site at);
 
 // Control flow; the guards of control.hpp call these.
 VOLLEY_API void jump(ir::Op op, Site at);

@@ -337,15 +337,21 @@ void KernelEmitter::close(std::string_view text) {
 void KernelEmitter::locate(NodeId id) {
     const ir::Loc loc = fn_[id].loc;
     if (loc == shown_ || loc.line == 0) return;
+    const auto remark = [this](std::string text) {
+        for (char& c : text) {
+            if (c == '\n' || c == '\r' || c == '\\') c = ' ';  // none may end or continue the comment
+        }
+        line("// " + text);
+    };
+    if (loc.note != shown_.note) {
+        for (const std::string_view note : fn_.note_lines(loc)) remark(std::string(note));
+    }
     shown_ = loc;
     std::string where = fn_.where(loc);
     // The file's name is enough for a reader, and the same wherever the sources lie.
     if (const std::size_t folder = where.find_last_of("/\\"); folder != std::string::npos)
         where.erase(0, folder + 1);
-    for (char& c : where) {
-        if (c == '\n' || c == '\r' || c == '\\') c = ' ';  // none may end or continue the comment
-    }
-    line("// " + where);
+    remark(std::move(where));
 }
 
 // ---- values ----
