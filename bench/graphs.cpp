@@ -109,8 +109,22 @@ void compare_immediate(Report& report) {
     report.add(microseconds, us, "vkdispatch", vkdispatch_us, 4);
 }
 
+/// The best of each contender over several makings of them. On PoCL a command takes half as long again for
+/// some of them as for others, however equal, and that for seconds.
+template <class Race>
+std::vector<double> best_of_makings(Race&& race_once) {
+    constexpr int makings = 4;
+    std::vector<double> best = race_once();
+    for (int k = 1; k < makings; ++k) {
+        const std::vector<double> now = race_once();
+        for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], now[i]);
+    }
+    return best;
+}
+
 /// A thousand instances, with a value for each and without.
-void compare_dynamic(Report& report) {
+std::vector<double> race_dynamic(const char* device) {
+    const OnDevice on(device);
     const auto scale = make_scale();
     const Buffer<float> data =
         ones();  // the same for both: where memory lies makes a difference on some devices
@@ -123,23 +137,21 @@ void compare_dynamic(Report& report) {
     with.submit(options).wait();
     without.submit(options).wait();
     check(data.read(0).back() == 1.0F, "instances");
-    const std::vector<double> best = race({{"volley", [&] { with.submit(options).wait(); }},
-                                           {"fixed", [&] { without.submit(options).wait(); }}},
-                                          seconds);
+    return race({{"volley", [&] { with.submit(options).wait(); }},
+                 {"fixed", [&] { without.submit(options).wait(); }}},
+                seconds);
+}
+
+void compare_dynamic(Report& report, const char* device) {
+    const std::vector<double> best = best_of_makings([&] { return race_dynamic(device); });
     report.add(microseconds, best[0] / chain_length * 1e6, "fixed", best[1] / chain_length * 1e6,
                dynamic_goal);
 }
 
 void compare_dynamic_everywhere(Report& report) {
-    compare_dynamic(report);
-    if (go_to_lavapipe(report, microseconds, "fixed", dynamic_goal)) {
-        const OnDevice lavapipe(lavapipe_name);
-        compare_dynamic(report);
-    }
-    if (go_to_pocl(report, microseconds, "fixed", dynamic_goal)) {
-        const OnDevice on_pocl(pocl_name);
-        compare_dynamic(report);
-    }
+    compare_dynamic(report, "cpu:0");
+    if (go_to_lavapipe(report, microseconds, "fixed", dynamic_goal)) compare_dynamic(report, lavapipe_name);
+    if (go_to_pocl(report, microseconds, "fixed", dynamic_goal)) compare_dynamic(report, pocl_name);
 }
 
 template <std::size_t, class T>
@@ -248,12 +260,17 @@ private:
 };
 
 /// A context in which a profile has come and gone, beside one that has never had any.
-void compare_profile_off(Report& report, const char* device) {
+std::vector<double> race_profile_off(const char* device) {
     SmallWork profiled(device), never(device);
     profiled.run_profiled();
-    const std::vector<double> best =
+    std::vector<double> best =
         race({{"volley", [&] { profiled.run(); }}, {"never-profiled", [&] { never.run(); }}}, seconds);
     check(profiled.is_right() && never.is_right(), "launches behind a profile");
+    return best;
+}
+
+void compare_profile_off(Report& report, const char* device) {
+    const std::vector<double> best = best_of_makings([&] { return race_profile_off(device); });
     report.add(microseconds, best[0] / SmallWork::launches * 1e6, "never-profiled",
                best[1] / SmallWork::launches * 1e6, profile_goal);
 }
