@@ -201,7 +201,9 @@ TEST(OpenClSource, CommentsStandBeforeWhatTheyAreAbout) {
     EXPECT_TRUE(add < sum && sum < mark && mark < last && last != std::string::npos) << source.text;
     EXPECT_THAT(cuda::compile(text_traced(commented), full_64, {}).text,
                 HasSubstr("// and a mark */ /* behind\n"));
-    if (has_clang()) EXPECT_EQ(objections({source}, cpu_opencl()), "");
+    if (has_clang()) {
+        EXPECT_EQ(objections({source}, cpu_opencl()), "");
+    }
 }
 
 TEST(OpenClSource, ValuesThatAreUsedTwiceHaveNames) {
