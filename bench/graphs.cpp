@@ -185,18 +185,18 @@ void compare_tracking(Report& report) {
 
     runtime::ContextCore& core = parts[0].storage().core();
     runtime::CachedKernel& cached = core.programs().find(touch.trace().function());
-    backend::Launch bare;
+    backends::Launch bare;
     bare.program = &cached.program(0, core.device(0));
     bare.global = {size, 1, 1};
     bare.local = {size, 1, 1};
-    std::array<backend::Argument, buffers * views> arguments;
+    std::array<backends::Argument, buffers * views> arguments;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         arguments[i].memory = &parts[i].storage().allocate(0);
         arguments[i].offset = parts[i].offset();
         arguments[i].elements = size;
     }
     bare.args = arguments;
-    backend::Queue& queue = core.queue(0);
+    backends::Queue& queue = core.queue(0);
     const std::vector<double> best = race({{"volley",
                                             [&] {
                                                 for (int k = 0; k < launches; ++k) launch();
@@ -204,7 +204,7 @@ void compare_tracking(Report& report) {
                                             }},
                                            {"bare",
                                             [&] {
-                                                backend::Point point = 0;
+                                                backends::Point point = 0;
                                                 for (int k = 0; k < launches; ++k) point = queue.launch(bare);
                                                 queue.timeline().wait(point);
                                             }}},

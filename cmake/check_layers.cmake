@@ -3,10 +3,10 @@
 # Prints one line per violation and fails if there is any.
 cmake_minimum_required(VERSION 3.25)
 
-# From the top of the house down. Folders of one line are siblings and may not use each other, but for those that
-# hold what they share.
+# From the lowest layer up. Subfolders of one layer are siblings and may not use each other, except for the shared
+# ones. A shared sibling may only use the shared ones before it in the list.
 set(order core ir passes lang codegen backends runtime algorithms fft vkfft)
-set(shared_siblings codegen/api codegen/clike backends/api)
+set(shared_siblings codegen/api codegen/clike backends/api backends/common)
 
 # Headers directly in include/volley that belong to core, and those that describe what backends report; the
 # others there are the runtime's.
@@ -66,8 +66,12 @@ function(layer_refusal user used result)
     set(${result} "${used} is not a layer: name internal headers \"layer/file.hpp\"" PARENT_SCOPE)
   elseif(used_rank GREATER user_rank)
     set(${result} "${user} may not use ${used}" PARENT_SCOPE)
-  elseif(used_rank EQUAL user_rank AND NOT used IN_LIST shared_siblings)
-    set(${result} "${user} may not use its sibling ${used}" PARENT_SCOPE)
+  elseif(used_rank EQUAL user_rank)
+    list(FIND shared_siblings "${user}" user_place)
+    list(FIND shared_siblings "${used}" used_place)
+    if(used_place EQUAL -1 OR (NOT user_place EQUAL -1 AND used_place GREATER user_place))
+      set(${result} "${user} may not use its sibling ${used}" PARENT_SCOPE)
+    endif()
   endif()
 endfunction()
 

@@ -8,9 +8,9 @@
 
 namespace volley::runtime {
 
-using backend::Point;
+using backends::Point;
 
-Allocator::Allocator(backend::Device& device, std::vector<backend::Timeline*> timelines,
+Allocator::Allocator(backends::Device& device, std::vector<backends::Timeline*> timelines,
                      const AllocatorOptions& options)
     : device_(device),
       timelines_(std::move(timelines)),

@@ -30,7 +30,7 @@ struct AllocatorOptions {
 class Allocator {
 public:
     /// `timelines` are those of all queues of the context.
-    Allocator(backend::Device& device, std::vector<backend::Timeline*> timelines,
+    Allocator(backends::Device& device, std::vector<backends::Timeline*> timelines,
               const AllocatorOptions& options);
     ~Allocator();
     Allocator(const Allocator&) = delete;
@@ -91,8 +91,8 @@ private:
 
     void tidy() noexcept;
 
-    backend::Device& device_;
-    const std::vector<backend::Timeline*> timelines_;  // by queue
+    backends::Device& device_;
+    const std::vector<backends::Timeline*> timelines_;  // by queue
     const AllocatorOptions options_;
 
     mutable std::mutex mutex_;

@@ -22,10 +22,10 @@ struct BlockLink {
 /// it back and out again allocates nothing.
 struct Block {
     std::shared_ptr<const void> keep_alive;  // outlives the memory: what an import lies in
-    std::unique_ptr<backend::Memory> memory;
-    std::vector<backend::Point> uses;  // by queue of the context: the last one; 0: none
-    std::uint64_t asked = 0;           // bytes that its owner asked for
-    bool adopted = false;              // made elsewhere: never given out again
+    std::unique_ptr<backends::Memory> memory;
+    std::vector<backends::Point> uses;  // by queue of the context: the last one; 0: none
+    std::uint64_t asked = 0;            // bytes that its owner asked for
+    bool adopted = false;               // made elsewhere: never given out again
 
     // The allocator's own:
     std::uint64_t stamp = 0;  // when it was given back: the least is the oldest

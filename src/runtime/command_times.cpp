@@ -102,13 +102,13 @@ void TimedHost::begin(ContextCore& core, bool read) {
     if (!profiler_) return;
     inside_wait = true;
     read_ = read;
-    begin_ = backend::steady_now();
+    begin_ = backends::steady_now();
 }
 
 void TimedHost::end() noexcept {
     inside_wait = false;
     try {
-        profiler_->add_host(read_, begin_, backend::steady_now());
+        profiler_->add_host(read_, begin_, backends::steady_now());
     } catch (...) {  // for want of memory: one line less
         return;
     }
@@ -149,7 +149,7 @@ void locate(const ir::Function& fn, ProfiledCommand& command) {
 Profile Profiler::finish(ContextCore& core) {
     using std::chrono::nanoseconds;
     Profile profile;
-    profile.duration_ = nanoseconds(backend::steady_now() - start_);
+    profile.duration_ = nanoseconds(backends::steady_now() - start_);
     for (unsigned d = 0; d < core.device_count(); ++d)
         profile.devices_.push_back(cat(core.info(d).id(), " (", core.info(d).name, ")"));
     for (unsigned k = 0; k < core.queue_count(); ++k) profile.queues_.push_back(core.device_of(k));
@@ -201,7 +201,7 @@ void ContextCore::start_profile(std::shared_ptr<Profiler> profiler) {
 
 void ContextCore::add_mark(Event& event, unsigned k, std::string_view work) {
     const TimedCommand timed = TimedCommand::always(*this, k, {.kind = CommandKind::Mark});
-    const backend::Point point = timed.give([&] { return queue(k).mark(); });
+    const backends::Point point = timed.give([&] { return queue(k).mark(); });
     add_part(event, k, point, work);
     timed.add_to(event);
 }

@@ -49,7 +49,7 @@ struct BatchPlace {
 };
 
 /// One command, or one batch, with its times as they come in.
-class CommandRecord final : public backend::CommandTimes {
+class CommandRecord final : public backends::CommandTimes {
 public:
     CommandRecord(unsigned queue, const CommandLabel& label) : queue_(queue), label_(label) {}
     CommandRecord(unsigned queue, BatchPlace batch);
@@ -99,7 +99,7 @@ private:
 /// What one profile collects. Thread-safe.
 class Profiler {
 public:
-    Profiler() : start_(backend::steady_now()) {}
+    Profiler() : start_(backends::steady_now()) {}
     void add(std::shared_ptr<const CommandRecord> record);
     void add_host(bool read, std::int64_t begin, std::int64_t end);
     /// The number of a graph's submission.
@@ -133,9 +133,9 @@ public:
     /// Calls f, which gives the command.
     template <class F>
     auto give(F&& f) const {
-        std::optional<backend::TimesScope> scope;
+        std::optional<backends::TimesScope> scope;
         if (record_) [[unlikely]]
-            scope.emplace(backend::TimesTag{record_, 0});
+            scope.emplace(backends::TimesTag{record_, 0});
         return f();
     }
     /// The event of the command carries its time.

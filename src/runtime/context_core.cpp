@@ -1,7 +1,7 @@
 // The life of a context: opening devices, waiting, freeing, closing.
 #include "runtime/context_core.hpp"
 
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -34,7 +34,7 @@ void check_options(const ContextOptions& options) {
 
 /// What a device may hold: the context's limit, the environment's, or all that it has.
 std::uint64_t memory_limit(const ContextOptions& options, const DeviceInfo& info) {
-    const std::uint64_t limit = backend::memory_limit_of_user(options.memory_limit);
+    const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
     return limit == 0 || (info.memory_bytes != 0 && info.memory_bytes < limit) ? info.memory_bytes : limit;
 }
 
@@ -59,9 +59,9 @@ ContextCore::ContextCore(const ContextOptions& options) : ContextCore(options, p
 
 ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& picked)
     : programs_(static_cast<unsigned>(picked.size())), timing_(options.timestamps ? stamped : 0) {
-    const backend::DeviceOptions wanted{options.cpu_width, options.cpu_threads, options.memory_limit};
+    const backends::DeviceOptions wanted{options.cpu_width, options.cpu_threads, options.memory_limit};
     for (const FoundDevice& found : picked) {
-        std::unique_ptr<backend::Device> device = found.driver->open(found.info.index, wanted);
+        std::unique_ptr<backends::Device> device = found.driver->open(found.info.index, wanted);
         DeviceInfo info = device->info();
         if (options.queues_per_device > info.max_queues) {
             fail(ErrorCode::InvalidArgument, cat(options.queues_per_device, " queues were asked for"),
@@ -79,13 +79,13 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
         devices_.push_back(
             {std::move(info), std::move(device), {first, first + options.queues_per_device}, nullptr});
     }
-    std::vector<backend::Timeline*> timelines;
+    std::vector<backends::Timeline*> timelines;
     for (const QueueSlot& slot : queues_) timelines.push_back(&slot.queue->timeline());
     for (DeviceSlot& slot : devices_) {
         slot.allocator =
             std::make_unique<Allocator>(*slot.device, timelines, allocator_options(options, slot.info));
     }
-    ordered_ = std::vector<std::atomic<backend::Point>>(queues_.size() * queues_.size());
+    ordered_ = std::vector<std::atomic<backends::Point>>(queues_.size() * queues_.size());
     overlapping_ = std::make_unique<bool[]>(queues_.size());
     queue_mutexes_ = std::make_unique<std::mutex[]>(queues_.size());
     for (std::size_t k = 0; k < queues_.size(); ++k) overlapping_[k] = queues_[k].queue->overlaps();
@@ -116,7 +116,7 @@ void ContextCore::wait(QueueRange queues) {
     const TimedHost timed(*this);
     std::exception_ptr first;
     for (unsigned k = queues.begin; k < queues.end; ++k) {
-        backend::Queue& queue = *queues_[k].queue;
+        backends::Queue& queue = *queues_[k].queue;
         try {
             queue.timeline().wait(queue.last());
         } catch (...) {
@@ -129,7 +129,7 @@ void ContextCore::wait(QueueRange queues) {
 
 void ContextCore::drain() noexcept {
     for (const QueueSlot& slot : queues_) {
-        const backend::Point last = slot.queue->last();
+        const backends::Point last = slot.queue->last();
         while (slot.queue->timeline().completed() < last) {
             try {
                 slot.queue->timeline().wait(last);
@@ -144,8 +144,8 @@ void ContextCore::drain() noexcept {
 }
 
 void ContextCore::order_after(unsigned queue, QueuePoint point) {
-    std::atomic<backend::Point>& given = ordered_[std::size_t{queue} * queue_count() + point.queue];
-    backend::Point known = given.load(std::memory_order_acquire);
+    std::atomic<backends::Point>& given = ordered_[std::size_t{queue} * queue_count() + point.queue];
+    backends::Point known = given.load(std::memory_order_acquire);
     if (known >= point.point || passed(point)) return;
     // Launches of the queue itself are told when they are given: ordered().
     if (queue != point.queue) give_wait(queue, queues_[point.queue].queue->timeline(), point.point);
@@ -155,9 +155,9 @@ void ContextCore::order_after(unsigned queue, QueuePoint point) {
     }
 }
 
-void ContextCore::give_wait(unsigned queue, backend::Timeline& other, backend::Point point) {
+void ContextCore::give_wait(unsigned queue, backends::Timeline& other, backends::Point point) {
     // It is given on the way to another command, of which it is no part.
-    const backend::TimesScope apart({});
+    const backends::TimesScope apart({});
     const TimedCommand timed(*this, queue, [] { return CommandLabel{.kind = CommandKind::Wait}; });
     timed.give([&] { queues_[queue].queue->wait_for(other, point); });
 }
@@ -165,7 +165,7 @@ void ContextCore::give_wait(unsigned queue, backend::Timeline& other, backend::P
 bool ContextCore::settle() {
     if (HostFunction::runs_for(*this)) return false;
     for (const QueueSlot& slot : queues_) {
-        const backend::Point last = slot.queue->last();
+        const backends::Point last = slot.queue->last();
         while (!slot.queue->timeline().wait_for(last, std::chrono::seconds(1))) {
         }
     }
@@ -173,8 +173,8 @@ bool ContextCore::settle() {
     return true;
 }
 
-std::unique_ptr<backend::Memory> ContextCore::allocate_host(unsigned device, std::size_t bytes) {
-    backend::Device& maker = *devices_[device].device;
+std::unique_ptr<backends::Memory> ContextCore::allocate_host(unsigned device, std::size_t bytes) {
+    backends::Device& maker = *devices_[device].device;
     Allocator& kept = *devices_[device].allocator;
     try {
         return maker.allocate_host(bytes);
@@ -253,12 +253,12 @@ void ContextCore::collect_retired() noexcept {
 
 unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
     unsigned best = queues.begin;
-    backend::Point least = ~backend::Point{0};
+    backends::Point least = ~backends::Point{0};
     for (unsigned k = queues.begin; k < queues.end; ++k) {
-        backend::Queue& queue = *queues_[k].queue;
+        backends::Queue& queue = *queues_[k].queue;
         if (queue.timeline().lost()) continue;
-        const backend::Point last = queue.last();
-        const backend::Point pending = last - std::min(last, queue.timeline().completed());
+        const backends::Point last = queue.last();
+        const backends::Point pending = last - std::min(last, queue.timeline().completed());
         if (pending < least) {
             least = pending;
             best = k;
@@ -302,7 +302,7 @@ Queue ContextCore::make_queue(unsigned k) {
     return Queue(shared_from_this(), k);
 }
 
-Event ContextCore::make_event(unsigned queue, backend::Point point, std::string_view work) {
+Event ContextCore::make_event(unsigned queue, backends::Point point, std::string_view work) {
     Event event;
     add_part(event, queue, point, work);
     return event;

@@ -69,14 +69,14 @@ public:
 
     [[nodiscard]] unsigned queue_count() const noexcept { return static_cast<unsigned>(queues_.size()); }
     [[nodiscard]] unsigned device_count() const noexcept { return static_cast<unsigned>(devices_.size()); }
-    [[nodiscard]] backend::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
+    [[nodiscard]] backends::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
     [[nodiscard]] unsigned device_of(unsigned k) const noexcept { return queues_[k].device; }
     /// All of a device's queues: they follow each other.
     [[nodiscard]] QueueRange queues_of(unsigned device) const noexcept { return devices_[device].queues; }
-    [[nodiscard]] backend::Device& device(unsigned index) noexcept { return *devices_[index].device; }
+    [[nodiscard]] backends::Device& device(unsigned index) noexcept { return *devices_[index].device; }
     [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
     [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
-    /// By queue: backend::Queue::overlaps().
+    /// By queue: backends::Queue::overlaps().
     [[nodiscard]] const bool* overlapping() const noexcept { return overlapping_.get(); }
 
     // Waiting
@@ -94,11 +94,11 @@ public:
     void order_after(unsigned queue, QueuePoint point);
     /// The last of a queue's own points that order_after() was called with: where its launches may overlap,
     /// they follow at least that.
-    [[nodiscard]] backend::Point ordered(unsigned queue) const noexcept {
+    [[nodiscard]] backends::Point ordered(unsigned queue) const noexcept {
         return ordered_[std::size_t{queue} * queue_count() + queue].load(std::memory_order_acquire);
     }
     /// The same, whatever is known, and for any timeline.
-    void give_wait(unsigned queue, backend::Timeline& other, backend::Point point);
+    void give_wait(unsigned queue, backends::Timeline& other, backends::Point point);
     /// See Storage::lock_order. Taken before any other lock of the runtime's.
     [[nodiscard]] std::unique_lock<std::mutex> lock_order() { return std::unique_lock(order_mutex_); }
     /// Held from Storage::order() to used() or wrote(), behind lock_order(): a launch of a queue whose
@@ -129,7 +129,7 @@ public:
     bool settle();
     /// Page-locked memory of a device's. As for buffers, what is cached gives way before it fails, and then
     /// work is waited for; not with a lock of the runtime's held.
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(unsigned device, std::size_t bytes);
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(unsigned device, std::size_t bytes);
     /// Destroys memory that waited for its last use and is not kept. A load for each device where there is
     /// none.
     void collect() noexcept;
@@ -153,10 +153,10 @@ public:
     [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept {
         return queue.core_;
     }
-    [[nodiscard]] Event make_event(unsigned queue, backend::Point point, std::string_view work);
+    [[nodiscard]] Event make_event(unsigned queue, backends::Point point, std::string_view work);
     /// A point of this context's, to an event that has none of others: of a kernel of its, or of what these
     /// words, which stay, call it.
-    void add_part(Event& event, unsigned queue, backend::Point point, std::string_view work,
+    void add_part(Event& event, unsigned queue, backends::Point point, std::string_view work,
                   const CachedKernel* kernel = nullptr) {
         if (!event.core_) event.core_ = shared_from_this();
         event.parts_.add({queue, point});
@@ -179,13 +179,13 @@ private:
     };
     struct DeviceSlot {
         DeviceInfo info;
-        std::unique_ptr<backend::Device> device;
+        std::unique_ptr<backends::Device> device;
         QueueRange queues;
         std::unique_ptr<Allocator> allocator;
     };
     struct QueueSlot {
         unsigned device = 0;
-        std::unique_ptr<backend::Queue> queue;
+        std::unique_ptr<backends::Queue> queue;
     };
     ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& found);
     [[noreturn]] static void fail_closed(std::string_view what);
@@ -209,7 +209,7 @@ private:
     std::unique_ptr<bool[]> overlapping_;
     std::unique_ptr<std::mutex[]> queue_mutexes_;
     std::mutex order_mutex_;
-    std::vector<std::atomic<backend::Point>> ordered_;  // [queue * queues + other]: waits that were given
+    std::vector<std::atomic<backends::Point>> ordered_;  // [queue * queues + other]: waits that were given
 
     std::atomic<unsigned> timing_{0};
     std::mutex profiler_mutex_;

@@ -54,7 +54,7 @@ Drivers& Drivers::instance() {
     return drivers;
 }
 
-void Drivers::add(std::unique_ptr<backend::Driver> driver) {
+void Drivers::add(std::unique_ptr<backends::Driver> driver) {
     const std::scoped_lock lock(mutex_);
     for (auto& known : drivers_) {
         if (known->name() != driver->name()) continue;
@@ -77,7 +77,7 @@ std::vector<FoundDevice> Drivers::of(const Wanted& wanted) {
 }
 
 std::vector<FoundDevice> Drivers::all() {
-    return of([](const backend::Driver& /*driver*/) { return true; });
+    return of([](const backends::Driver& /*driver*/) { return true; });
 }
 
 std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
@@ -97,7 +97,7 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
         const std::size_t before = selected.size();
         // Other backends' drivers stay closed: opening one takes some milliseconds.
         const std::vector<FoundDevice> known =
-            of([&](const backend::Driver& driver) { return driver.name() == backend; });
+            of([&](const backends::Driver& driver) { return driver.name() == backend; });
         for (const FoundDevice& device : known) {
             if (!fits(device)) continue;
             selected.push_back(device);
@@ -122,16 +122,16 @@ FoundDevice Drivers::preferred() {
     };
     // One backend after the other, in the order of preference: those behind the first that serves stay
     // closed.
-    std::vector<const backend::Driver*> candidates;
+    std::vector<const backends::Driver*> candidates;
     {
         const std::scoped_lock lock(mutex_);
         for (const auto& driver : drivers_) {
             if (driver->may_have_preferred()) candidates.push_back(driver.get());
         }
     }
-    for (const backend::Driver* candidate : candidates) {
+    for (const backends::Driver* candidate : candidates) {
         const std::vector<FoundDevice> known =
-            of([&](const backend::Driver& driver) { return &driver == candidate; });
+            of([&](const backends::Driver& driver) { return &driver == candidate; });
         const auto best = std::min_element(
             known.begin(), known.end(),
             [&](const FoundDevice& a, const FoundDevice& b) { return rank(a.info) < rank(b.info); });

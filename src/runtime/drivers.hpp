@@ -14,7 +14,7 @@ namespace volley::runtime {
 
 /// A device that was found: which driver opens it, and what it is.
 struct FoundDevice {
-    backend::Driver* driver = nullptr;
+    backends::Driver* driver = nullptr;
     DeviceInfo info;
 };
 
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] static Drivers& instance();
 
     /// Adds a driver, in place of one of the same name: for tests.
-    void add(std::unique_ptr<backend::Driver> driver);
+    void add(std::unique_ptr<backends::Driver> driver);
 
     /// All devices of all backends.
     [[nodiscard]] std::vector<FoundDevice> all();
@@ -45,8 +45,8 @@ private:
     template <class Wanted>
     [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted);
     std::mutex mutex_;
-    std::vector<std::unique_ptr<backend::Driver>> drivers_;
-    std::vector<std::unique_ptr<backend::Driver>> replaced_;  // devices may still be open
+    std::vector<std::unique_ptr<backends::Driver>> drivers_;
+    std::vector<std::unique_ptr<backends::Driver>> replaced_;  // devices may still be open
 };
 
 }  // namespace volley::runtime

@@ -107,7 +107,7 @@ std::vector<PendingWork> Event::pending_parts() const {
     const runtime::ContextCore::Visit visit(*core_);
     if (!visit) return found;
     for (const Part& part : parts_.all()) {
-        const backend::Point done = core_->queue(part.queue).timeline().completed();
+        const backends::Point done = core_->queue(part.queue).timeline().completed();
         if (part.point <= done) continue;
         found.push_back(
             {kernel_ != nullptr ? cat("kernel '", kernel_->function().name, "'") : std::string(work_),
@@ -175,7 +175,7 @@ void Queue::wait() const {
     const runtime::ContextCore::Visit visit(*core_);
     if (!visit) return;
     const runtime::TimedHost timed(*core_);
-    backend::Queue& queue = core_->queue(index_);
+    backends::Queue& queue = core_->queue(index_);
     queue.timeline().wait(queue.last());
     core_->collect();
 }

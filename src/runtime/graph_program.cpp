@@ -21,8 +21,9 @@ struct GraphProgram::Layout {
         unsigned queue = 0;
         bool alone = false;  // no part of a batch
         std::uint32_t stage = 0;
-        std::uint32_t level = 0;                      // in its batch
-        std::vector<backend::BatchCommand> commands;  // of one recorded command, in no order among themselves
+        std::uint32_t level = 0;  // in its batch
+        std::vector<backends::BatchCommand>
+            commands;  // of one recorded command, in no order among themselves
         std::optional<Hop> hop;
         std::shared_ptr<const HostFunction> call;
         bool between_all = false;
@@ -44,7 +45,7 @@ struct GraphProgram::Layout {
     /// A buffer's place on a queue.
     struct Place {
         Footprint use;
-        backend::Memory* memory = nullptr;
+        backends::Memory* memory = nullptr;
         std::uint64_t shift = 0;  // of its bytes, against the buffer's own offset
     };
     [[nodiscard]] Place place(const AnyBuffer& buffer, unsigned queue, bool writes) const {
@@ -76,8 +77,8 @@ struct GraphProgram::Layout {
     void add(Node node);
     void find_stages();
     /// The nodes of one step, in their order, as a batch; adds what it touches and what its commands are.
-    [[nodiscard]] backend::BatchPlan plan_batch(std::span<const std::uint32_t> members,
-                                                std::vector<Footprint>& uses, BatchLabels& labels);
+    [[nodiscard]] backends::BatchPlan plan_batch(std::span<const std::uint32_t> members,
+                                                 std::vector<Footprint>& uses, BatchLabels& labels);
     [[nodiscard]] std::vector<unsigned> targets(const AnyBuffer& to, std::optional<unsigned> queue) const;
     /// The queue whose replica a copy to queue k reads. Throws NotAllocated where nothing was written.
     [[nodiscard]] unsigned source(const RecordedCopy& copy, unsigned k);
@@ -106,14 +107,14 @@ void GraphProgram::Layout::add(const RecordedLaunch& launch, std::optional<unsig
         const Grid grid = check_limits(*launch.kernel, *launch.cached, launch.wanted, core.device(device));
         Node node;
         node.queue = k;
-        backend::BatchCommand command;
-        command.kind = backend::BatchKind::Launch;
+        backends::BatchCommand command;
+        command.kind = backends::BatchKind::Launch;
         command.program = &launch.cached->program(device, core.device(device));
         command.global = grid.global;
         command.local = grid.local;
         for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
             const RecordedArgument& given = launch.arguments[i];
-            backend::Argument& argument = command.args.emplace_back();
+            backends::Argument& argument = command.args.emplace_back();
             if (given.buffer.empty()) {
                 argument.value = given.dynamic == RecordedArgument::fixed ? given.value.data() : nullptr;
                 if (given.dynamic != RecordedArgument::fixed)
@@ -152,7 +153,7 @@ std::vector<unsigned> GraphProgram::Layout::targets(const AnyBuffer& to,
 
 namespace {
 
-backend::RectPlace moved(backend::RectPlace place, std::uint64_t shift) {
+backends::RectPlace moved(backends::RectPlace place, std::uint64_t shift) {
     place.offset += shift;
     return place;
 }
@@ -201,9 +202,9 @@ void GraphProgram::Layout::add(const RecordedCopy& copy, std::optional<unsigned>
             continue;
         }
         for_each_rect(copy.moves.rows,
-                      [&](const auto& to_at, const auto& from_at, const backend::Rect& rect) {
-                          backend::BatchCommand& command = node.commands.emplace_back();
-                          command.kind = backend::BatchKind::Copy;
+                      [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
+                          backends::BatchCommand& command = node.commands.emplace_back();
+                          command.kind = backends::BatchKind::Copy;
                           command.to = target.memory;
                           command.from = source.memory;
                           command.move = {rect, moved(to_at, target.shift), moved(from_at, source.shift)};
@@ -223,9 +224,9 @@ void GraphProgram::Layout::add(const RecordedFill& fill, std::optional<unsigned>
         node.label.kind = CommandKind::Fill;
         node.label.bytes = fill.moves.bytes();
         for_each_rect(fill.moves.rows,
-                      [&](const auto& to_at, const auto& /*from*/, const backend::Rect& rect) {
-                          backend::BatchCommand& command = node.commands.emplace_back();
-                          command.kind = backend::BatchKind::Fill;
+                      [&](const auto& to_at, const auto& /*from*/, const backends::Rect& rect) {
+                          backends::BatchCommand& command = node.commands.emplace_back();
+                          command.kind = backends::BatchKind::Fill;
                           command.to = target.memory;
                           command.move = {rect, moved(to_at, target.shift), {}};
                           command.pattern = fill.element;
@@ -261,9 +262,9 @@ void GraphProgram::Layout::find_stages() {
     }
 }
 
-backend::BatchPlan GraphProgram::Layout::plan_batch(std::span<const std::uint32_t> members,
-                                                    std::vector<Footprint>& uses, BatchLabels& labels) {
-    backend::BatchPlan plan;
+backends::BatchPlan GraphProgram::Layout::plan_batch(std::span<const std::uint32_t> members,
+                                                     std::vector<Footprint>& uses, BatchLabels& labels) {
+    backends::BatchPlan plan;
     plan.value_bytes = recording.value_bytes;
     std::vector<Access> accesses;
     std::unordered_map<const void*, Storage*> storages;
@@ -281,7 +282,7 @@ backend::BatchPlan GraphProgram::Layout::plan_batch(std::span<const std::uint32_
             }
         }
         std::sort(after.begin(), after.end());
-        for (backend::BatchCommand& command : node.commands) {
+        for (backends::BatchCommand& command : node.commands) {
             command.after = after;
             command.level = level;
             plan.commands.push_back(std::move(command));
@@ -371,7 +372,7 @@ GraphProgram::~GraphProgram() {
     core_->remove(*this);
     for (Step& step : steps_) {
         if (step.batch)
-            core_->retire({step.queue, step.last}, std::shared_ptr<backend::Batch>(std::move(step.batch)));
+            core_->retire({step.queue, step.last}, std::shared_ptr<backends::Batch>(std::move(step.batch)));
         if (step.call) core_->retire({step.queue, step.last}, std::move(step.call));
     }
 }
@@ -444,7 +445,7 @@ void GraphProgram::run_step(Step& step, const Run& run) {
     const auto lock = core_->lock_queue(step.queue);
     for (const Footprint& use : step.uses)
         use.storage->order(*use.replica, step.queue, use.bytes, use.writes);
-    const auto note = [&](backend::Point last) {
+    const auto note = [&](backends::Point last) {
         step.last = last;
         for (const Footprint& use : step.uses) {
             if (use.writes) {

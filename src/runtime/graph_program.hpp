@@ -72,9 +72,9 @@ private:
     };
     /// Between devices.
     struct Hop {
-        backend::Memory* to = nullptr;
+        backends::Memory* to = nullptr;
         unsigned from_queue = 0;
-        const backend::Memory* from = nullptr;
+        const backends::Memory* from = nullptr;
         Rows rows;
         std::unique_ptr<HopStaging> staging;
     };
@@ -86,13 +86,13 @@ private:
     };
     struct Step {
         unsigned queue = 0;
-        std::unique_ptr<backend::Batch> batch;  // one of these three;
-        std::optional<Hop> hop;                 //   none is a barrier, which the stages are
+        std::unique_ptr<backends::Batch> batch;  // one of these three;
+        std::optional<Hop> hop;                  //   none is a barrier, which the stages are
         std::shared_ptr<const HostFunction> call;
         bool between_all = false;     // a call: between what all queues of the context have to do
         std::vector<Footprint> uses;  // of a hop: the destination's, then the source's
         std::shared_ptr<const BatchLabels> labels;
-        backend::Point last = 0;  // of its last submission
+        backends::Point last = 0;  // of its last submission
     };
 
     void run_step(Step& step, const Run& run);

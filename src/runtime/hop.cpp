@@ -12,9 +12,9 @@
 namespace volley::runtime {
 namespace {
 
-using backend::Point;
-using backend::Rect;
-using backend::RectPlace;
+using backends::Point;
+using backends::Rect;
+using backends::RectPlace;
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 constexpr std::size_t slot_count = 3;
@@ -88,10 +88,10 @@ HopStaging::HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows) {
     }
 }
 
-void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<const backend::Memory>& from,
+void hop(ContextCore& core, const HopSide<backends::Memory>& to, const HopSide<const backends::Memory>& from,
          const Rows& rows, HopStaging& staging, HopPoints& points) {
-    backend::Queue& writer = core.queue(to.queue);
-    backend::Queue& reader = core.queue(from.queue);
+    backends::Queue& writer = core.queue(to.queue);
+    backends::Queue& reader = core.queue(from.queue);
     std::size_t next = 0;
     for_each_piece(rows, [&](const Piece& piece) {
         HopStaging::Slot& slot = staging.slots_[next++ % staging.slots_.size()];

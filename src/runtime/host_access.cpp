@@ -29,7 +29,7 @@ Replica& reachable(const AnyBuffer& buffer, unsigned k) {
              cat("it has replicas on ", storage.place()));
     }
     Replica& replica = storage.replica(k);
-    const backend::Memory* memory = replica.memory();
+    const backends::Memory* memory = replica.memory();
     const DeviceInfo& info = core.info(core.device_of(k));
     if (memory != nullptr ? memory->host() == nullptr && memory->size() != 0 : !info.host_memory) {
         fail(ErrorCode::NotHostAccessible, "the host cannot address the device's memory",

@@ -6,14 +6,14 @@
 
 namespace volley::runtime {
 
-void HostPoint::wait(backend::Point point) {
+void HostPoint::wait(backends::Point point) {
     if (point == 0) return;
     std::unique_lock lock(mutex_);
     progress_.wait(lock, [&] { return completed() != 0; });
     if (const std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
 }
 
-bool HostPoint::wait_for(backend::Point point, std::chrono::nanoseconds timeout) {
+bool HostPoint::wait_for(backends::Point point, std::chrono::nanoseconds timeout) {
     if (point == 0 || completed() != 0) return true;
     // A day is as good as forever, and does not overflow the clock.
     const auto time = std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(24));

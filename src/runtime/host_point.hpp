@@ -14,13 +14,13 @@
 namespace volley::runtime {
 
 /// Its one point is 1. Thread-safe.
-class HostPoint final : public backend::Timeline {
+class HostPoint final : public backends::Timeline {
 public:
-    [[nodiscard]] backend::Point completed() const noexcept override {
+    [[nodiscard]] backends::Point completed() const noexcept override {
         return passed_.load(std::memory_order_acquire);
     }
-    void wait(backend::Point point) override;
-    bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
+    void wait(backends::Point point) override;
+    bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
 
     /// It has passed; `error` is for the first who waits. Calls those who follow.
     void pass(std::exception_ptr error = nullptr) noexcept;
@@ -28,7 +28,7 @@ public:
     void follow(std::function<void()> function);
 
 private:
-    std::atomic<backend::Point> passed_{0};
+    std::atomic<backends::Point> passed_{0};
     std::mutex mutex_;
     std::condition_variable progress_;
     std::exception_ptr error_;

@@ -34,7 +34,7 @@ void check_import_aligned(std::uint64_t place, DType dtype, const ImportTarget& 
 template <class Make>
 AnyBuffer adopt_import(const ImportTarget& target, DType dtype, const Layout& layout, bool owns_window,
                        ImportOptions options, Make&& make) {
-    backend::Device& device = target.core->device(target.core->device_of(target.queue));
+    backends::Device& device = target.core->device(target.core->device_of(target.queue));
     auto memory =
         on_behalf_of([&] { return std::string_view(target.subject); }, [&] { return make(device); });
     auto storage = Storage::adopt(target.core, target.queue, std::move(memory), std::move(options.owner),
@@ -54,7 +54,7 @@ AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> m
     if (!memory.empty()) check_import_aligned(reinterpret_cast<std::uintptr_t>(memory.data()), dtype, target);
     // What lies between the elements of others' arrays is others' too.
     const bool dense = is_dense(layout, static_cast<std::int64_t>(dtype.size()));
-    return adopt_import(target, dtype, layout, dense, std::move(options), [&](backend::Device& device) {
+    return adopt_import(target, dtype, layout, dense, std::move(options), [&](backends::Device& device) {
         // There is nothing to share in no memory.
         return memory.empty() ? device.allocate(0) : device.import_host(memory);
     });
@@ -137,7 +137,7 @@ AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& obj
     if (const auto* opencl = std::get_if<OpenClBuffer>(&object))
         runtime::check_import_aligned(opencl->offset, dtype, target);
     return runtime::adopt_import(target, dtype, dense(dtype, shape), true, std::move(options),
-                                 [&](backend::Device& device) { return device.import_native(object); });
+                                 [&](backends::Device& device) { return device.import_native(object); });
 }
 
 }  // namespace volley

@@ -66,7 +66,7 @@ struct Wanted {
 /// Completes them for a device. Throws LaunchError where the device's limits or the kernel's barriers forbid
 /// it.
 [[nodiscard]] Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
-                                const backend::Device& device);
+                                const backends::Device& device);
 
 /// Where a launch runs: once for each set of its buffers' replicas.
 struct Targets {

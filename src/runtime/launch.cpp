@@ -125,7 +125,7 @@ Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detai
 }
 
 Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
-                  const backend::Device& device) {
+                  const backends::Device& device) {
     const DeviceInfo& info = device.info();
     const KernelFacts& facts = cached.facts();
     const auto where = [&] { return cat(subject(kernel), " on ", info.id()); };
@@ -262,7 +262,7 @@ constexpr std::size_t inline_arguments = 16;
 
 /// What can be refused is refused, and what has to be made is made, before anything starts on that queue.
 void prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArgument* bound,
-             std::span<backend::Argument> arguments) {
+             std::span<backends::Argument> arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (const AnyBuffer* buffer = bound[i].buffer) {
             Storage& storage = buffer->storage();
@@ -279,21 +279,21 @@ void prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArg
 }
 
 /// Puts the launch, which was prepared, on one queue.
-backend::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
-                         bool shared, const BoundArgument* bound,
-                         std::span<const backend::Argument> arguments) {
+backends::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
+                          bool shared, const BoundArgument* bound,
+                          std::span<const backends::Argument> arguments) {
     const unsigned device = core.device_of(k);
-    backend::Program& program = cached.program(device, core.device(device));
+    backends::Program& program = cached.program(device, core.device(device));
     const runtime::KernelFacts& facts = cached.facts();
     const auto lock = shared ? core.lock_order() : std::unique_lock<std::mutex>();
     const auto queue_lock = core.lock_queue(k);
-    backend::Point after = core.ordered(k);
+    backends::Point after = core.ordered(k);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!facts.reads[i] && !facts.writes[i]) continue;
         const AnyBuffer& buffer = *bound[i].buffer;
         after = std::max(after, buffer.storage().order(k, runtime::bytes_of(buffer), facts.writes[i]));
     }
-    const backend::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments, after});
+    const backends::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments, after});
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (bound[i].buffer == nullptr) continue;
         const AnyBuffer& buffer = *bound[i].buffer;
@@ -373,9 +373,9 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
         return record_launch(*recorder, kernel, cached, targets, wanted, config, bound, count);
     if (wanted.empty) return {};
 
-    backend::Argument few[inline_arguments];
-    std::vector<backend::Argument> many(count > inline_arguments ? count : 0);
-    const std::span<backend::Argument> arguments(many.empty() ? few : many.data(), count);
+    backends::Argument few[inline_arguments];
+    std::vector<backends::Argument> many(count > inline_arguments ? count : 0);
+    const std::span<backends::Argument> arguments(many.empty() ? few : many.data(), count);
     const auto is_target = [&](unsigned k) {
         return !targets.once_a_device || core.queues_of(core.device_of(k)).begin == k;
     };
@@ -383,7 +383,7 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
         // What one queue cannot run is refused before another has started.
         for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
             if (!is_target(k)) continue;
-            const backend::Device& device = core.device(core.device_of(k));
+            const backends::Device& device = core.device(core.device_of(k));
             static_cast<void>(runtime::check_limits(kernel, cached, wanted, device));
             prepare(core, k, cached, bound, arguments);
         }
@@ -392,13 +392,13 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     Event event;
     for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
         if (!is_target(k)) continue;
-        const backend::Device& device = core.device(core.device_of(k));
+        const backends::Device& device = core.device(core.device_of(k));
         const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
         prepare(core, k, cached, bound, arguments);
         const runtime::TimedCommand timed(core, k, [&] {
             return runtime::CommandLabel{CommandKind::Launch, &cached, grid.global, grid.local};
         });
-        const backend::Point point =
+        const backends::Point point =
             timed.give([&] { return launch_on(core, k, cached, grid, targets.shared, bound, arguments); });
         core.add_part(event, k, point, "kernel", &cached);
         timed.add_to(event);

@@ -1,7 +1,7 @@
 // From traced IR to programs: checks, passes, compilation, each once.
 #include "runtime/program_cache.hpp"
 
-#include "backends/api/dump.hpp"
+#include "backends/common/dump.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -21,7 +21,7 @@ passes::OptimiseOptions pass_options() {
     passes::OptimiseOptions options;
     if (settings().dump.ir) {
         options.dump = [](std::string_view pass, const ir::Function& now) {
-            backend::dump(cat("IR of ", now.name, " after ", pass), ir::print(now));
+            backends::dump(cat("IR of ", now.name, " after ", pass), ir::print(now));
         };
     }
     return options;
@@ -46,9 +46,9 @@ KernelFacts find_facts(const ir::Function& fn) {
 CachedKernel::CachedKernel(ir::Function optimised, unsigned devices)
     : function_(std::move(optimised)), facts_(find_facts(function_)), programs_(devices), owned_(devices) {}
 
-backend::Program& CachedKernel::compile(unsigned index, backend::Device& device) {
+backends::Program& CachedKernel::compile(unsigned index, backends::Device& device) {
     const std::scoped_lock lock(mutex_);
-    if (backend::Program* program = programs_[index].load(std::memory_order_acquire)) return *program;
+    if (backends::Program* program = programs_[index].load(std::memory_order_acquire)) return *program;
     ir::Function fn = function_;
     if (fn.foreign && !device.runs(fn.foreign->language)) {
         fail(ErrorCode::Unsupported, cat("the device does not run ", ir::name_of(fn.foreign->language)),
@@ -73,7 +73,7 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
     ir::verify(fn);
     passes::check_barriers(fn, passes::analyse_uniformity(fn));
     if (settings().check_bounds) passes::check_bounds(fn);
-    if (settings().dump.ir) backend::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
+    if (settings().dump.ir) backends::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
     passes::clean(fn, pass_options());
     return keep(key, std::move(fn));
 }

@@ -32,19 +32,19 @@ public:
     [[nodiscard]] const ir::Function& function() const noexcept { return function_; }
     [[nodiscard]] const KernelFacts& facts() const noexcept { return facts_; }
     /// Throws CompileError, or DeviceError (Unsupported). A load when it is there.
-    [[nodiscard]] backend::Program& program(unsigned index, backend::Device& device) {
-        backend::Program* program = programs_[index].load(std::memory_order_acquire);
+    [[nodiscard]] backends::Program& program(unsigned index, backends::Device& device) {
+        backends::Program* program = programs_[index].load(std::memory_order_acquire);
         return program != nullptr ? *program : compile(index, device);
     }
 
 private:
-    backend::Program& compile(unsigned index, backend::Device& device);
+    backends::Program& compile(unsigned index, backends::Device& device);
 
     ir::Function function_;
     KernelFacts facts_;
     std::mutex mutex_;
-    std::vector<std::atomic<backend::Program*>> programs_;  // by device
-    std::vector<std::unique_ptr<backend::Program>> owned_;
+    std::vector<std::atomic<backends::Program*>> programs_;  // by device
+    std::vector<std::unique_ptr<backends::Program>> owned_;
 };
 
 class ProgramCache {

@@ -7,7 +7,7 @@
 
 namespace volley::runtime {
 
-void Replica::add(unsigned queue, backend::Point point, const Range& bytes, bool writes) {
+void Replica::add(unsigned queue, backends::Point point, const Range& bytes, bool writes) {
     raise(uses_[queue], point);
     if (queue != home_ && !visited_.load(std::memory_order_relaxed))
         visited_.store(true, std::memory_order_release);
@@ -30,8 +30,8 @@ void Replica::settled(const Range& bytes) {
     map_.clear(bytes);
 }
 
-backend::Point Replica::last_conflict(unsigned queue, const Range& bytes, bool writes) {
-    backend::Point last = forgotten_[queue].load(std::memory_order_acquire);
+backends::Point Replica::last_conflict(unsigned queue, const Range& bytes, bool writes) {
+    backends::Point last = forgotten_[queue].load(std::memory_order_acquire);
     const std::scoped_lock lock(lock_);
     map_.conflicts(bytes, writes, [&](const Use& use) {
         if (use.lane == queue) last = std::max(last, use.point);

@@ -20,7 +20,9 @@ class ContextCore;
 class Replica {
 public:
     /// nullptr until it is allocated, and when it was destroyed.
-    [[nodiscard]] backend::Memory* memory() const noexcept { return memory_.load(std::memory_order_acquire); }
+    [[nodiscard]] backends::Memory* memory() const noexcept {
+        return memory_.load(std::memory_order_acquire);
+    }
     /// Whether the host or a kernel has ever written to it.
     [[nodiscard]] bool written() const noexcept { return written_.load(std::memory_order_acquire); }
     /// The queue on which its commands run when none is named.
@@ -28,8 +30,8 @@ public:
 
     // Uses
     /// A command of that queue, of any device, reads these bytes until then.
-    void used(unsigned queue, backend::Point point, const Range& bytes) { add(queue, point, bytes, false); }
-    void wrote(unsigned queue, backend::Point point, const Range& bytes) {
+    void used(unsigned queue, backends::Point point, const Range& bytes) { add(queue, point, bytes, false); }
+    void wrote(unsigned queue, backends::Point point, const Range& bytes) {
         add(queue, point, bytes, true);
         wrote();
     }
@@ -38,13 +40,13 @@ public:
         if (!written_.load(std::memory_order_relaxed)) written_.store(true, std::memory_order_release);
     }
     /// A command of that queue has it among its arguments until then, and leaves the bytes alone.
-    void held(unsigned queue, backend::Point point) noexcept { raise(uses_[queue], point); }
+    void held(unsigned queue, backends::Point point) noexcept { raise(uses_[queue], point); }
     /// The host has waited for all uses of these bytes.
     void settled(const Range& bytes);
 
     // Who must be followed
     /// The last command of that queue that must be over before these bytes are read, or written; 0: none.
-    [[nodiscard]] backend::Point last_conflict(unsigned queue, const Range& bytes, bool writes);
+    [[nodiscard]] backends::Point last_conflict(unsigned queue, const Range& bytes, bool writes);
     /// Calls f(Use) for everything that a command must follow.
     template <class F>
     void conflicts(const Range& bytes, bool writes, F&& f) {
@@ -54,7 +56,7 @@ public:
     /// Whether some queue other than the home has ever used it: else the queue's own order is all there is.
     [[nodiscard]] bool visited() const noexcept { return visited_.load(std::memory_order_acquire); }
     /// The last command of that queue that has anything to do with it.
-    [[nodiscard]] backend::Point last_use(unsigned queue) const noexcept {
+    [[nodiscard]] backends::Point last_use(unsigned queue) const noexcept {
         return uses_[queue].load(std::memory_order_acquire);
     }
 
@@ -72,18 +74,18 @@ public:
 
 private:
     friend class Storage;
-    using Points = std::atomic<backend::Point>*;  // by queue
+    using Points = std::atomic<backends::Point>*;  // by queue
 
     // Two threads may bring their points in either order; the higher one stays.
-    static void raise(std::atomic<backend::Point>& slot, backend::Point point) noexcept {
-        backend::Point now = slot.load(std::memory_order_relaxed);
+    static void raise(std::atomic<backends::Point>& slot, backends::Point point) noexcept {
+        backends::Point now = slot.load(std::memory_order_relaxed);
         while (now < point && !slot.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
         }
     }
-    void add(unsigned queue, backend::Point point, const Range& bytes, bool writes);
+    void add(unsigned queue, backends::Point point, const Range& bytes, bool writes);
     void forget();
 
-    std::atomic<backend::Memory*> memory_{nullptr};
+    std::atomic<backends::Memory*> memory_{nullptr};
     std::atomic<bool> written_{false};
     std::atomic<bool> visited_{false};
     std::atomic<unsigned> guards_{0};

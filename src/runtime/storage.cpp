@@ -1,7 +1,7 @@
 // Where replicas are, how they come and go, and how queues that share one wait for each other.
 #include "runtime/storage.hpp"
 
-#include "backends/api/caller_memory.hpp"
+#include "backends/common/caller_memory.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/command_times.hpp"
@@ -10,12 +10,12 @@
 namespace volley::runtime {
 namespace {
 
-std::size_t misalignment_of(const backend::Memory& memory) {
+std::size_t misalignment_of(const backends::Memory& memory) {
     if (memory.host() != nullptr)
-        return reinterpret_cast<std::uintptr_t>(memory.host()) % backend::host_alignment;
+        return reinterpret_cast<std::uintptr_t>(memory.host()) % backends::host_alignment;
     const NativeBuffer native = memory.native();
     const auto* opencl = std::get_if<OpenClBuffer>(&native);
-    return opencl == nullptr ? 0 : static_cast<std::size_t>(opencl->offset % backend::host_alignment);
+    return opencl == nullptr ? 0 : static_cast<std::size_t>(opencl->offset % backends::host_alignment);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, Storage
     unsigned count = 0;
     for (unsigned k = queues_.begin; k < queues_.end; ++k) count += is_first(k) ? 1 : 0;
     replicas_ = std::vector<Replica>(count);
-    points_ = std::make_unique<std::atomic<backend::Point>[]>(std::size_t{2} * queues * count);
+    points_ = std::make_unique<std::atomic<backends::Point>[]>(std::size_t{2} * queues * count);
     by_queue_.assign(queues, nullptr);
     shared_ = count < queues_.count();
     unsigned r = 0;
@@ -73,7 +73,7 @@ Storage::~Storage() {
 }
 
 std::shared_ptr<Storage> Storage::adopt(std::shared_ptr<ContextCore> core, unsigned queue,
-                                        std::unique_ptr<backend::Memory> memory,
+                                        std::unique_ptr<backends::Memory> memory,
                                         std::shared_ptr<const void> keep_alive, StorageOptions options) {
     const QueueRange queues = core->queues_of(core->device_of(queue));
     const std::uint64_t bytes = memory->size();
@@ -115,7 +115,7 @@ void Storage::fail_mapped() const {
          "end the scope of map()'s guard first");
 }
 
-backend::Memory& Storage::allocate_slow(unsigned queue) {
+backends::Memory& Storage::allocate_slow(unsigned queue) {
     const auto check = [&] {
         if (pins_.load(std::memory_order_acquire) == 0) {
             check_usable();
@@ -138,7 +138,7 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
     std::unique_lock lock(mutex_);
     std::unique_ptr<Block> block;
     for (bool again = false; !block; again = true) {
-        if (backend::Memory* memory = replica->memory()) return *memory;
+        if (backends::Memory* memory = replica->memory()) return *memory;
         check();  // it may have ended meanwhile
         try {
             block = allocator.take(bytes_, queue);
@@ -159,7 +159,7 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
         try {
             const TimedCommand timed(
                 *core_, queue, [&] { return CommandLabel{.kind = CommandKind::Fill, .bytes = bytes_}; });
-            const backend::Point point = timed.give([&] {
+            const backends::Point point = timed.give([&] {
                 return core_->queue(queue).fill(*block->memory, 0, bytes_, {&zero, 1});
             });
             replica->wrote(queue, point, {0, bytes_});
@@ -173,10 +173,10 @@ backend::Memory& Storage::allocate_slow(unsigned queue) {
     return *replica->block_->memory;
 }
 
-backend::Point Storage::order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
-    backend::Point own = 0;
+backends::Point Storage::order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+    backends::Point own = 0;
     for (unsigned other = 0; other < core_->queue_count(); ++other) {
-        const backend::Point point = replica.last_conflict(other, bytes, writes);
+        const backends::Point point = replica.last_conflict(other, bytes, writes);
         if (other == queue) {
             own = point;
         } else if (point != 0) {
@@ -190,7 +190,7 @@ void Storage::wait_for_uses(unsigned queue, const Range& bytes, bool writes) {
     const TimedHost timed(*core_);
     Replica& own = replica(queue);
     for (unsigned other = 0; other < core_->queue_count(); ++other) {
-        if (const backend::Point point = own.last_conflict(other, bytes, writes); point != 0)
+        if (const backends::Point point = own.last_conflict(other, bytes, writes); point != 0)
             core_->queue(other).timeline().wait(point);
     }
 }

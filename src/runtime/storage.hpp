@@ -4,10 +4,10 @@
 //
 // A command on a queue goes through these steps, in this order:
 //     storage.check_not_mapped(queue);
-//     backend::Memory& memory = storage.allocate(queue);
+//     backends::Memory& memory = storage.allocate(queue);
 //     const auto order = storage.lock_order();    // empty unless queues share a replica
 //     storage.order(queue, bytes, writes);
-//     const backend::Point point = core.queue(queue).fill(memory, ...);
+//     const backends::Point point = core.queue(queue).fill(memory, ...);
 //     storage.replica(queue).wrote(queue, point, bytes);  // or used()
 #pragma once
 
@@ -39,7 +39,7 @@ class ContextCore;
 /// A place on a queue's timeline.
 struct QueuePoint {
     unsigned queue = 0;
-    backend::Point point = 0;
+    backends::Point point = 0;
 };
 
 /// Queues that follow each other: begin to end - 1.
@@ -74,7 +74,7 @@ public:
     /// queue's device share. `keep_alive` is let go when the memory's last use has passed and the memory is
     /// gone. The placement of the options is not looked at.
     [[nodiscard]] static std::shared_ptr<Storage> adopt(std::shared_ptr<ContextCore> core, unsigned queue,
-                                                        std::unique_ptr<backend::Memory> memory,
+                                                        std::unique_ptr<backends::Memory> memory,
                                                         std::shared_ptr<const void> keep_alive,
                                                         StorageOptions options = {});
 
@@ -112,9 +112,9 @@ public:
     /// Memory of the queue's replica, made now if it was not. One load when it was. Throws MemoryError (the
     /// replica can be tried again), ArgumentError when the storage was destroyed or has no replica there. Not
     /// with lock_order() held: it may have to wait for work.
-    [[nodiscard]] backend::Memory& allocate(unsigned queue) {
+    [[nodiscard]] backends::Memory& allocate(unsigned queue) {
         if (Replica* replica = by_queue_[queue]) {
-            if (backend::Memory* memory = replica->memory()) return *memory;
+            if (backends::Memory* memory = replica->memory()) return *memory;
         }
         return allocate_slow(queue);
     }
@@ -126,11 +126,11 @@ public:
     /// what other queues do that it must follow. Returns the last command of the queue itself that it must
     /// follow (0: none), where the queue's commands may overlap; else that is not asked. A load or two where
     /// neither matters.
-    backend::Point order(unsigned queue, const Range& bytes, bool writes) {
+    backends::Point order(unsigned queue, const Range& bytes, bool writes) {
         return order(replica(queue), queue, bytes, writes);
     }
     /// The same for a command that uses another queue's replica.
-    backend::Point order(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+    backends::Point order(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
         if (queue == replica.home() && !replica.visited() && !overlapping_[queue]) return 0;
         return order_slow(replica, queue, bytes, writes);
     }
@@ -160,8 +160,8 @@ private:
             QueueRange adopted);  // an empty range: as the options say
     [[nodiscard]] QueueRange placed() const;
     [[noreturn]] void fail_mapped() const;
-    backend::Memory& allocate_slow(unsigned queue);
-    backend::Point order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes);
+    backends::Memory& allocate_slow(unsigned queue);
+    backends::Point order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes);
     void release(bool with_held) noexcept;
     /// Its context ends: hands the memory over, whose uses are all over. What is mapped or lent stays.
     void let_go(DeadBlocks& to) noexcept;
@@ -176,7 +176,7 @@ private:
     std::size_t misalignment_ = 0;
     std::atomic<bool> destroyed_{false};
     std::atomic<unsigned> pins_{0};
-    std::unique_ptr<std::atomic<backend::Point>[]> points_;  // of all replicas
+    std::unique_ptr<std::atomic<backends::Point>[]> points_;  // of all replicas
     std::vector<Replica> replicas_;
     std::vector<Replica*> by_queue_;
     const bool* overlapping_;    // by queue: the context's

@@ -105,7 +105,7 @@ void count(TransferCounters& counters, TransferPath path, std::uint64_t calls, s
     TransferCounters::add(counters.bytes, bytes);
 }
 
-void count(ContextCore& core, const backend::Queue& queue, const Moves& moves) {
+void count(ContextCore& core, const backends::Queue& queue, const Moves& moves) {
     count(core.transfers(), moves.path, calls_of(queue, moves), moves.bytes());
 }
 
@@ -125,58 +125,58 @@ void wait_for_array(const detail::HostSide& host, bool writes) {
 // ---- host memory by the host itself ----
 
 void copy_rows(const Rows& rows, std::byte* to_base, const std::byte* from_base) {
-    for_each_rect(
-        rows, [&](const backend::RectPlace& to, const backend::RectPlace& from, const backend::Rect& rect) {
-            for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
-                std::byte* out = to_base + to.offset + plane * to.stride[1];
-                const std::byte* in = from_base + from.offset + plane * from.stride[1];
-                for (std::uint64_t row = 0; row < rect.count[0]; ++row) {
-                    std::memcpy(out, in, rect.row);
-                    out += to.stride[0];
-                    in += from.stride[0];
-                }
+    for_each_rect(rows, [&](const backends::RectPlace& to, const backends::RectPlace& from,
+                            const backends::Rect& rect) {
+        for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
+            std::byte* out = to_base + to.offset + plane * to.stride[1];
+            const std::byte* in = from_base + from.offset + plane * from.stride[1];
+            for (std::uint64_t row = 0; row < rect.count[0]; ++row) {
+                std::memcpy(out, in, rect.row);
+                out += to.stride[0];
+                in += from.stride[0];
             }
-        });
+        }
+    });
 }
 
 // ---- commands ----
 
 /// Host to device; `data` is used before it returns.
-backend::Point give_write(backend::Queue& queue, backend::Memory& to, const std::byte* data,
-                          const Moves& moves) {
+backends::Point give_write(backends::Queue& queue, backends::Memory& to, const std::byte* data,
+                           const Moves& moves) {
     if (moves.whole()) {
         return queue.write(to, static_cast<std::uint64_t>(moves.rows.to_offset),
                            {data + moves.rows.from_offset, static_cast<std::size_t>(moves.rows.row)});
     }
-    backend::Point point = 0;
-    for_each_rect(moves.rows, [&](const auto& to_at, const auto& from_at, const backend::Rect& rect) {
+    backends::Point point = 0;
+    for_each_rect(moves.rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
         point = queue.write_rect(to, to_at, data, from_at, rect);
     });
     return point;
 }
 
-backend::Point give_read(backend::Queue& queue, const backend::Memory& from, std::byte* data,
-                         const Moves& moves) {
+backends::Point give_read(backends::Queue& queue, const backends::Memory& from, std::byte* data,
+                          const Moves& moves) {
     if (moves.whole()) {
         return queue.read(from, static_cast<std::uint64_t>(moves.rows.from_offset),
                           {data + moves.rows.to_offset, static_cast<std::size_t>(moves.rows.row)});
     }
-    backend::Point point = 0;
-    for_each_rect(moves.rows, [&](const auto& to_at, const auto& from_at, const backend::Rect& rect) {
+    backends::Point point = 0;
+    for_each_rect(moves.rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
         point = queue.read_rect(from, from_at, data, to_at, rect);
     });
     return point;
 }
 
-backend::Point give_copy(backend::Queue& queue, backend::Memory& to, const backend::Memory& from,
-                         const Moves& moves) {
+backends::Point give_copy(backends::Queue& queue, backends::Memory& to, const backends::Memory& from,
+                          const Moves& moves) {
     const Rows& rows = moves.rows;
     if (moves.whole()) {
         return queue.copy(to, static_cast<std::uint64_t>(rows.to_offset), from,
                           static_cast<std::uint64_t>(rows.from_offset), static_cast<std::uint64_t>(rows.row));
     }
-    backend::Point point = 0;
-    for_each_rect(rows, [&](const auto& to_at, const auto& from_at, const backend::Rect& rect) {
+    backends::Point point = 0;
+    for_each_rect(rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
         point = queue.copy_rect(to, to_at, from, from_at, rect);
     });
     return point;
@@ -223,9 +223,9 @@ Event write_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues
         }
         storage.order(k, bytes_of(buffer), true);
         const TimedCommand timed(core, k, [&] { return label_of(kind, moves); });
-        const backend::Point point = give_noted(
+        const backends::Point point = give_noted(
             core.queue(k), [&] { return timed.give([&] { return command(k, *replica.memory()); }); },
-            [&](backend::Point last) { replica.wrote(k, last, bytes_of(buffer)); });
+            [&](backends::Point last) { replica.wrote(k, last, bytes_of(buffer)); });
         core.add_part(event, k, point, to_string(kind));
         timed.add_to(event);
     }
@@ -275,9 +275,9 @@ Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues,
             theirs.order(from, k, from_bytes, false);
             const TimedCommand timed(core, k, [&] { return label_of(kind, moves); });
             const auto give = [&] { return give_copy(core.queue(k), *to.memory(), *from.memory(), moves); };
-            const backend::Point point = give_noted(
+            const backends::Point point = give_noted(
                 core.queue(k), [&] { return timed.give(give); },
-                [&](backend::Point last) {
+                [&](backends::Point last) {
                     from.used(k, last, from_bytes);
                     to.wrote(k, last, to_bytes);
                 });
@@ -313,7 +313,7 @@ Event copy_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues,
 /// Host bytes as memory of queue k's device, where that costs nothing: then a write need not wait for them.
 std::shared_ptr<Storage> wrap(ContextCore& core, unsigned k, std::span<std::byte> bytes,
                               std::shared_ptr<const void> owner) {
-    backend::Device& device = core.device(core.device_of(k));
+    backends::Device& device = core.device(core.device_of(k));
     if (device.import_alignment() != 1) return nullptr;
     return Storage::adopt(core.shared_from_this(), k, device.import_host(bytes), std::move(owner));
 }
@@ -404,7 +404,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     const auto extent_of_data = static_cast<std::size_t>(moves.empty() ? 0 : extent(source, element));
     // The device fetches what is page-locked; unless the host shares its memory and has to wait for the
     // result anyway.
-    const auto fetched_by = [&](unsigned k) -> backend::Memory* {
+    const auto fetched_by = [&](unsigned k) -> backends::Memory* {
         return async || own.allocate(k).host() == nullptr ? runtime::pinned_memory(from, core, k) : nullptr;
     };
     // No lock is held while anybody is waited for: what that is may need it.
@@ -428,15 +428,15 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
             runtime::wait_for_array(from, false);
         }
     }
-    const auto give = [&](unsigned k, backend::Memory& memory) {
-        backend::Queue& to = core.queue(k);
+    const auto give = [&](unsigned k, backends::Memory& memory) {
+        backends::Queue& to = core.queue(k);
         runtime::count(core, to, moves);
-        if (backend::Memory* pinned = fetched_by(k)) {
+        if (backends::Memory* pinned = fetched_by(k)) {
             Storage& host = from.array->storage();
             host.order(host.replica(host.home(0)), k, {0, host.bytes()}, false);
-            const backend::Point point = runtime::give_noted(
+            const backends::Point point = runtime::give_noted(
                 to, [&] { return runtime::give_copy(to, memory, *pinned, moves); },
-                [&](backend::Point last) {
+                [&](backends::Point last) {
                     host.replica(host.home(0)).used(k, last, {0, host.bytes()});
                 });
             if (!async) fetching.push_back({k, point});
@@ -451,7 +451,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
                     from.array->storage().order(*array, k, {0, from.array->storage().bytes()}, false);
                 return runtime::give_noted(
                     to, [&] { return runtime::give_copy(to, memory, *wrapped->find(k)->memory(), moves); },
-                    [&](backend::Point last) {
+                    [&](backends::Point last) {
                         wrapped->replica(k).used(k, last, {0, extent_of_data});
                         if (array != nullptr) array->used(k, last, {0, from.array->storage().bytes()});
                     });
@@ -510,9 +510,9 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     ContextCore& core = own.core();
     std::optional<runtime::TimedHost> waiting;
     if (!async) waiting.emplace(core, true);
-    backend::Queue& queue = core.queue(k);
+    backends::Queue& queue = core.queue(k);
     Replica& replica = own.replica(k);
-    backend::Memory& memory = *replica.memory();
+    backends::Memory& memory = *replica.memory();
     const Moves moves =
         runtime::plan_moves(target, runtime::layout_of(*this), element, to.array != nullptr && owns_window_);
     if (!async && memory.host() != nullptr) {
@@ -531,7 +531,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     auto queue_lock = core.lock_queue(k);
     own.order(k, runtime::bytes_of(*this), false);
     runtime::count(core, queue, moves);
-    backend::Memory* pinned = runtime::pinned_memory(to, core, k);
+    backends::Memory* pinned = runtime::pinned_memory(to, core, k);
     Replica* const array = runtime::array_replica(to, core);
     if (array != nullptr) to.array->storage().order(*array, k, {0, to.array->storage().bytes()}, true);
     const runtime::TimedCommand timed(core, k, [&] { return runtime::label_of(CommandKind::Read, moves); });
@@ -539,17 +539,17 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
         return pinned != nullptr ? runtime::give_copy(queue, *pinned, memory, moves)
                                  : runtime::give_read(queue, memory, to.data, moves);
     };
-    const auto note = [&](backend::Point last) {
+    const auto note = [&](backends::Point last) {
         replica.used(k, last, runtime::bytes_of(*this));
         if (array != nullptr) array->wrote(k, last, {0, to.array->storage().bytes()});
     };
-    backend::Point point = 0;
+    backends::Point point = 0;
     try {
         point = runtime::give_noted(
             queue, [&] { return timed.give(give); }, note);
     } catch (...) {
         // What was given before writes into memory that the caller may free now.
-        const backend::Point last = queue.last();
+        const backends::Point last = queue.last();
         queue_lock = {};
         lock = {};
         while (!queue.timeline().wait_for(last, std::chrono::seconds(1))) {
@@ -587,16 +587,16 @@ Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
             {runtime::RecordedFill{runtime::PinnedBuffer(*this), {element.begin(), element.end()}, moves},
              {}});
     }
-    const auto give = [&](unsigned k, backend::Memory& memory) {
-        backend::Queue& queue = core.queue(k);
+    const auto give = [&](unsigned k, backends::Memory& memory) {
+        backends::Queue& queue = core.queue(k);
         runtime::count(core, queue, moves);
         if (moves.whole()) {
             return queue.fill(memory, static_cast<std::uint64_t>(moves.rows.to_offset),
                               static_cast<std::uint64_t>(moves.rows.row), element);
         }
-        backend::Point point = 0;
+        backends::Point point = 0;
         runtime::for_each_rect(moves.rows,
-                               [&](const auto& to, const auto& /*from*/, const backend::Rect& rect) {
+                               [&](const auto& to, const auto& /*from*/, const backends::Rect& rect) {
                                    point = queue.fill_rect(memory, to, rect, element);
                                });
         return point;

@@ -60,16 +60,16 @@ struct Moves {
 [[nodiscard]] Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer,
                                  std::string_view doing);
 /// How many calls of the driver they take.
-[[nodiscard]] std::uint64_t calls_of(const backend::Queue& queue, const Moves& moves);
+[[nodiscard]] std::uint64_t calls_of(const backends::Queue& queue, const Moves& moves);
 /// The page-locked memory of a host array, where the queue's device made it.
-[[nodiscard]] backend::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core,
-                                             unsigned k);
+[[nodiscard]] backends::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core,
+                                              unsigned k);
 
 /// Calls f(to, from, rect) for each command that moves at most three dimensions of the rows.
 template <class F>
 void for_each_rect(const Rows& rows, F&& f) {
-    using backend::Rect;
-    using backend::RectPlace;
+    using backends::Rect;
+    using backends::RectPlace;
     const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
     Rect rect;
     RectPlace to;
@@ -103,9 +103,9 @@ void for_each_rect(const Rows& rows, F&& f) {
 /// Gives the commands of a transfer to its queue, which is locked, and notes their last point; where one of
 /// them is refused, that of those before it, which are under way.
 template <class Give, class Note>
-backend::Point give_noted(const backend::Queue& queue, Give&& give, Note&& note) {
-    const backend::Point before = queue.last();
-    backend::Point point = 0;
+backends::Point give_noted(const backends::Queue& queue, Give&& give, Note&& note) {
+    const backends::Point before = queue.last();
+    backends::Point point = 0;
     try {
         point = give();
     } catch (...) {
@@ -125,8 +125,8 @@ struct HopSide {
 };
 struct HopPoints {
     // Nothing yet: none. A point may be 0, of a queue that had nothing to do and whose bytes the host moved.
-    std::optional<backend::Point> written;
-    std::optional<backend::Point> read;
+    std::optional<backends::Point> written;
+    std::optional<backends::Point> read;
 };
 /// Page-locked pieces that rows between two devices go through. A graph keeps them from run to run; else they
 /// end with the last work that uses them.
@@ -137,13 +137,13 @@ public:
     HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows);
 
 private:
-    friend void hop(ContextCore& core, const HopSide<backend::Memory>& to,
-                    const HopSide<const backend::Memory>& from, const Rows& rows, HopStaging& staging,
+    friend void hop(ContextCore& core, const HopSide<backends::Memory>& to,
+                    const HopSide<const backends::Memory>& from, const Rows& rows, HopStaging& staging,
                     HopPoints& points);
     struct Slot {
         std::shared_ptr<Storage> storage;
-        backend::Memory* memory = nullptr;
-        backend::Point free = 0;  // on the destination's queue
+        backends::Memory* memory = nullptr;
+        backends::Point free = 0;  // on the destination's queue
     };
     std::vector<Slot> slots_;
     std::uint64_t largest_ = 0;
@@ -152,7 +152,7 @@ private:
 /// Moves rows between two devices, or two queues that share no memory: in pieces, both queues at work at
 /// once. Tells the last points on both, of what was given before an exception too; the caller has ordered
 /// both sides and records their uses.
-void hop(ContextCore& core, const HopSide<backend::Memory>& to, const HopSide<const backend::Memory>& from,
+void hop(ContextCore& core, const HopSide<backends::Memory>& to, const HopSide<const backends::Memory>& from,
          const Rows& rows, HopStaging& staging, HopPoints& points);
 /// How many calls of both drivers a hop makes.
 [[nodiscard]] std::uint64_t hop_calls(const Rows& rows);

@@ -99,17 +99,17 @@ Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer, std::s
             host.shaped ? host.strides : row_major_byte_strides(buffer.shape(), element_of(buffer))};
 }
 
-std::uint64_t calls_of(const backend::Queue& queue, const Moves& moves) {
+std::uint64_t calls_of(const backends::Queue& queue, const Moves& moves) {
     if (moves.whole()) return 1;
     std::uint64_t calls = 0;
-    for_each_rect(moves.rows, [&](const auto& to, const auto& from, const backend::Rect& rect) {
+    for_each_rect(moves.rows, [&](const auto& to, const auto& from, const backends::Rect& rect) {
         calls += queue.rect_calls(to, from, rect);
     });
     return calls;
 }
 
 /// The page-locked memory of a host array, where the queue's device made it.
-backend::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core, unsigned k) {
+backends::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core, unsigned k) {
     if (host.array == nullptr) return nullptr;
     Storage& storage = host.array->storage();
     if (&storage.core() != &core || core.device_of(storage.home(0)) != core.device_of(k)) return nullptr;

@@ -13,8 +13,8 @@
 namespace volley::testing {
 namespace {
 
-using backend::Batch;
-using backend::RectMove;
+using backends::Batch;
+using backends::RectMove;
 
 /// to[i] = to[i] * factor + a[i] - i
 ir::Function combine_kernel() {
@@ -37,7 +37,7 @@ public:
     static constexpr std::size_t blocks = 6;
     static constexpr std::uint32_t dynamic_values = 4;
 
-    RandomBatch(Random& random, backend::Device& device, backend::Queue& queue, std::uint32_t elements)
+    RandomBatch(Random& random, backends::Device& device, backends::Queue& queue, std::uint32_t elements)
         : random_(random), elements_(elements), combine_(device.compile(combine_kernel())) {
         for (std::size_t b = 0; b < blocks; ++b) {
             memories_[b] = device.allocate(elements * sizeof(int));
@@ -50,7 +50,7 @@ public:
         batch_ = queue.prepare(maker.finish(16 * dynamic_values));
     }
 
-    void submit(backend::Queue& queue, std::uint32_t instances) {
+    void submit(backends::Queue& queue, std::uint32_t instances) {
         std::vector<int> values(std::size_t{4} * dynamic_values * instances);
         for (int& value : values) value = static_cast<int>(random_.between(-9, 9));
         queue.submit(*batch_, instances, bytes_of(values));
@@ -60,7 +60,7 @@ public:
         }
     }
 
-    void check(backend::Queue& queue) {
+    void check(backends::Queue& queue) {
         for (std::size_t b = 0; b < blocks; ++b) {
             Bytes back(model_[b].size());
             queue.timeline().wait(queue.read(*memories_[b], 0, back));
@@ -120,13 +120,13 @@ private:
     /// Inside of a block.
     RectPlace some_place(const Rect& rect) {
         const RectPlace place = random_place(random_, rect);
-        return end_of(place, rect) <= elements_ * sizeof(int) ? place : backend::dense(rect);
+        return end_of(place, rect) <= elements_ * sizeof(int) ? place : backends::dense(rect);
     }
 
     Random& random_;
     std::uint32_t elements_;
-    std::unique_ptr<backend::Program> combine_;
-    std::array<std::unique_ptr<backend::Memory>, blocks> memories_;
+    std::unique_ptr<backends::Program> combine_;
+    std::array<std::unique_ptr<backends::Memory>, blocks> memories_;
     std::array<Bytes, blocks> model_;
     std::deque<int> factors_;  // where they are until the batch is made
     std::vector<std::function<void(const int*)>> steps_;

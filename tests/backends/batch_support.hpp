@@ -15,12 +15,12 @@
 
 namespace volley::testing {
 
-using backend::Argument;
-using backend::BatchCommand;
-using backend::BatchKind;
-using backend::BatchPlan;
+using backends::Argument;
+using backends::BatchCommand;
+using backends::BatchKind;
+using backends::BatchPlan;
 
-inline Argument buffer_argument(backend::Memory& memory, std::uint64_t elements, std::uint64_t offset = 0) {
+inline Argument buffer_argument(backends::Memory& memory, std::uint64_t elements, std::uint64_t offset = 0) {
     Argument argument;
     argument.memory = &memory;
     argument.offset = offset;
@@ -42,7 +42,7 @@ inline Argument dynamic_argument(std::uint32_t place) {
     return argument;
 }
 
-inline BatchCommand launch_command(backend::Program& program, std::uint32_t count,
+inline BatchCommand launch_command(backends::Program& program, std::uint32_t count,
                                    std::vector<Argument> args) {
     BatchCommand command;
     command.program = &program;
@@ -53,14 +53,14 @@ inline BatchCommand launch_command(backend::Program& program, std::uint32_t coun
 }
 
 /// data[i] = data[i] * factor + i
-inline BatchCommand multiply_add_command(backend::Program& program, backend::Memory& data,
+inline BatchCommand multiply_add_command(backends::Program& program, backends::Memory& data,
                                          std::uint32_t count, const Argument& factor,
                                          std::uint64_t offset = 0) {
     return launch_command(program, count, {buffer_argument(data, count, offset), factor});
 }
 
-inline BatchCommand copy_command(backend::Memory& to, const backend::Memory& from,
-                                 const backend::RectMove& move) {
+inline BatchCommand copy_command(backends::Memory& to, const backends::Memory& from,
+                                 const backends::RectMove& move) {
     BatchCommand command;
     command.kind = BatchKind::Copy;
     command.to = &to;
@@ -69,8 +69,8 @@ inline BatchCommand copy_command(backend::Memory& to, const backend::Memory& fro
     return command;
 }
 
-inline BatchCommand fill_command(backend::Memory& to, const backend::Rect& rect, const backend::RectPlace& at,
-                                 std::span<const std::byte> pattern) {
+inline BatchCommand fill_command(backends::Memory& to, const backends::Rect& rect,
+                                 const backends::RectPlace& at, std::span<const std::byte> pattern) {
     BatchCommand command;
     command.kind = BatchKind::Fill;
     command.to = &to;
@@ -81,7 +81,7 @@ inline BatchCommand fill_command(backend::Memory& to, const backend::Rect& rect,
 }
 
 /// A fill with one number.
-inline BatchCommand set_command(backend::Memory& to, std::uint64_t count, int value) {
+inline BatchCommand set_command(backends::Memory& to, std::uint64_t count, int value) {
     return fill_command(to, {count * sizeof(int), {1, 1}}, {}, std::as_bytes(std::span(&value, 1)));
 }
 

@@ -12,10 +12,10 @@
 namespace volley::testing {
 namespace {
 
-using backend::Batch;
-using backend::Point;
-using backend::Rect;
-using backend::RectPlace;
+using backends::Batch;
+using backends::Point;
+using backends::Rect;
+using backends::RectPlace;
 
 /// What a kernel that multiplies and adds makes of element i.
 int multiplied(int element, int factor, std::size_t i) {
@@ -33,7 +33,7 @@ protected:
     /// Fewer where each takes long.
     static int rounds(int all) { return GetParam().on_host ? unless_sanitized(all, all / 4) : all / 10; }
 
-    std::unique_ptr<backend::Memory> ints(std::size_t count, int value) {
+    std::unique_ptr<backends::Memory> ints(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
         queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
@@ -42,7 +42,7 @@ protected:
         return queue->submit(batch, instances, bytes_of(values));
     }
     /// data[i] = data[i] * factor + i with a factor of each instance's, the first of four numbers.
-    std::unique_ptr<Batch> with_dynamic_factor(backend::Program& program, backend::Memory& memory,
+    std::unique_ptr<Batch> with_dynamic_factor(backends::Program& program, backends::Memory& memory,
                                                std::uint32_t count) {
         PlanMaker maker;
         maker.add_in_line(multiply_add_command(program, memory, count, dynamic_argument(0)));
@@ -78,7 +78,7 @@ TEST_P(BatchTest, RunsBranchesAndWhatJoinsThem) {
     constexpr int branches = 12;
     for (const std::uint32_t count : {10u, many() / 4}) {
         const auto joined = ints(count * branches, 0);
-        std::vector<std::unique_ptr<backend::Memory>> memories;
+        std::vector<std::unique_ptr<backends::Memory>> memories;
         std::vector<int> factors(branches);
         PlanMaker maker;
         for (int b = 0; b < branches; ++b) {

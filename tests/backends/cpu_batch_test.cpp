@@ -18,9 +18,9 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backend::Batch;
-using backend::BatchPlan;
-using backend::Point;
+using backends::Batch;
+using backends::BatchPlan;
+using backends::Point;
 using testing::buffer_argument;
 using testing::copy_command;
 using testing::dynamic_argument;
@@ -80,20 +80,20 @@ protected:
     static constexpr std::uint32_t lanes = 8;
     static constexpr int enough_looks = 10'000'000;  // seconds: a thread that is to come has come by then
 
-    std::unique_ptr<backend::Device> device = open_cpu({.cpu_threads = 2});
-    std::unique_ptr<backend::Queue> queue = device->make_queue();
-    std::unique_ptr<backend::Program> meet = device->compile(meet_kernel());
-    std::unique_ptr<backend::Program> multiply_add = device->compile(multiply_add_kernel());
-    std::unique_ptr<backend::Memory> words = device->allocate(64);
+    std::unique_ptr<backends::Device> device = open_cpu({.cpu_threads = 2});
+    std::unique_ptr<backends::Queue> queue = device->make_queue();
+    std::unique_ptr<backends::Program> meet = device->compile(meet_kernel());
+    std::unique_ptr<backends::Program> multiply_add = device->compile(multiply_add_kernel());
+    std::unique_ptr<backends::Memory> words = device->allocate(64);
     const std::array<int, 4> bits = {1, 2, 4, 3};
     const int looks = enough_looks;
 
     void SetUp() override { std::memset(words->host(), 0, words->size()); }
     void wait() { queue->timeline().wait(queue->last()); }
-    static std::atomic_ref<int> first_word(backend::Memory& memory) {
+    static std::atomic_ref<int> first_word(backends::Memory& memory) {
         return std::atomic_ref<int>(*reinterpret_cast<int*>(memory.host()));
     }
-    backend::BatchCommand meet_command(const int& mine, const int& wanted, const int& times) {
+    backends::BatchCommand meet_command(const int& mine, const int& wanted, const int& times) {
         return launch_command(*meet, lanes,
                               {buffer_argument(*words, 16), value_argument(mine), value_argument(wanted),
                                value_argument(times)});
@@ -234,7 +234,8 @@ TEST_F(CpuBatchTest, ATimeoutEndsInTheMiddleOfALongOne) {
     holding.add_in_line(meet_command(bits[0], bits[3], looks));
     holding.add_in_line(meet_command(bits[0], bits[3], looks));
     BatchPlan held = holding.finish();
-    for (backend::BatchCommand& command : held.commands) command.args[0] = buffer_argument(*others_words, 16);
+    for (backends::BatchCommand& command : held.commands)
+        command.args[0] = buffer_argument(*others_words, 16);
     const auto held_batch = other->prepare(std::move(held));
     other->submit(*held_batch, 1, {});
     while (first_word(*others_words).load() == 0) std::this_thread::yield();

@@ -68,7 +68,7 @@ TEST(CpuProgram, LearnsTheCostOfLoopsOfUnknownLength) {
     const double guess = cpu_program.cost();
     const auto memory = device->allocate(4096 * 4);
     const std::uint32_t count = 1;
-    backend::Argument args[2];
+    backends::Argument args[2];
     args[0].memory = memory.get();
     args[0].elements = 4096;
     args[1].value = &count;

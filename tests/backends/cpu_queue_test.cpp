@@ -13,14 +13,14 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using testing::Gate;
 using namespace std::chrono_literals;
 
 class CpuQueueTest : public ::testing::Test {
 protected:
-    std::unique_ptr<backend::Device> device = open_cpu({.cpu_threads = 2});
-    std::unique_ptr<backend::Queue> queue = device->make_queue();
+    std::unique_ptr<backends::Device> device = open_cpu({.cpu_threads = 2});
+    std::unique_ptr<backends::Queue> queue = device->make_queue();
 
     void wait() { queue->timeline().wait(queue->last()); }
 };
@@ -243,7 +243,7 @@ TEST(CpuQueueAlone, MakesAndEndsManyQueues) {
 
 /// Each piece of a transfer, as bytes that it covers; together they are all of them, once.
 void expect_whole(Transfer transfer, std::uint64_t pieces, std::uint32_t at_least) {
-    const backend::Rect& rect = transfer.move.rect;
+    const backends::Rect& rect = transfer.move.rect;
     const std::uint32_t count = cut(transfer, pieces);
     EXPECT_GE(count, at_least);
     EXPECT_LE(count, 4 * pieces);
@@ -251,7 +251,7 @@ void expect_whole(Transfer transfer, std::uint64_t pieces, std::uint32_t at_leas
     const std::vector<std::byte> from(rect.bytes(), std::byte{1});
     transfer.to = to.data();
     transfer.from = from.data();
-    transfer.move.to = transfer.move.from = backend::dense(rect);
+    transfer.move.to = transfer.move.from = backends::dense(rect);
     std::uint64_t covered = 0;
     for (std::uint32_t piece = 0; piece < count; ++piece) {
         run_copy(transfer, piece);

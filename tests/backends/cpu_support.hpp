@@ -10,12 +10,12 @@
 
 namespace volley::backends::cpu {
 
-inline std::unique_ptr<backend::Device> open_cpu(const backend::DeviceOptions& options = {}) {
+inline std::unique_ptr<backends::Device> open_cpu(const backends::DeviceOptions& options = {}) {
     return make_driver()->open(0, options);
 }
 
 template <class T>
-std::span<T> contents(backend::Memory& memory) {
+std::span<T> contents(backends::Memory& memory) {
     return {reinterpret_cast<T*>(memory.host()), memory.size() / sizeof(T)};
 }
 

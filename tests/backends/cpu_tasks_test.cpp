@@ -17,11 +17,11 @@ using testing::seed_or;
 
 /// Commands of which only the order and the weight are known.
 struct Shape {
-    std::vector<backend::BatchCommand> commands;
+    std::vector<backends::BatchCommand> commands;
     std::vector<Weight> weights;
 
     std::uint32_t add(double ns, std::vector<std::uint32_t> after, std::uint32_t pieces = 1) {
-        backend::BatchCommand command;
+        backends::BatchCommand command;
         command.after = std::move(after);
         commands.push_back(std::move(command));
         weights.push_back({ns, pieces});

@@ -17,7 +17,7 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using runtime::HostPoint;
 using testing::Gate;
 using testing::unless_sanitized;
@@ -25,17 +25,17 @@ using namespace std::chrono_literals;
 
 class CpuWaitTest : public ::testing::TestWithParam<unsigned> {
 protected:
-    std::unique_ptr<backend::Device> device = open_cpu({.cpu_threads = GetParam()});
-    std::unique_ptr<backend::Queue> a = device->make_queue();
-    std::unique_ptr<backend::Queue> b = device->make_queue();
-    std::unique_ptr<backend::Queue> c = device->make_queue();
-    std::unique_ptr<backend::Memory> word = device->allocate(sizeof(int));
+    std::unique_ptr<backends::Device> device = open_cpu({.cpu_threads = GetParam()});
+    std::unique_ptr<backends::Queue> a = device->make_queue();
+    std::unique_ptr<backends::Queue> b = device->make_queue();
+    std::unique_ptr<backends::Queue> c = device->make_queue();
+    std::unique_ptr<backends::Memory> word = device->allocate(sizeof(int));
 
-    static void wait(backend::Queue& queue) { queue.timeline().wait(queue.last()); }
-    static Point follow(backend::Queue& queue, backend::Queue& other) {
+    static void wait(backends::Queue& queue) { queue.timeline().wait(queue.last()); }
+    static Point follow(backends::Queue& queue, backends::Queue& other) {
         return queue.wait_for(other.timeline(), other.last());
     }
-    Point set(backend::Queue& queue, int value) {
+    Point set(backends::Queue& queue, int value) {
         return queue.fill(*word, 0, sizeof value, std::as_bytes(std::span(&value, 1)));
     }
     int value() { return contents<int>(*word)[0]; }
@@ -58,7 +58,7 @@ TEST_P(CpuWaitTest, AQueueBehindOneThatTheHostHoldsUpTakesNoThread) {
 
 TEST_P(CpuWaitTest, AChainOfQueuesWaitsForTheHost) {
     HostPoint raised;
-    std::vector<std::unique_ptr<backend::Queue>> queues;
+    std::vector<std::unique_ptr<backends::Queue>> queues;
     for (int i = 0; i < 10; ++i) queues.push_back(device->make_queue());
     queues[0]->wait_for(raised, 1);
     for (std::size_t i = 1; i < queues.size(); ++i) follow(*queues[i], *queues[i - 1]);
@@ -243,7 +243,7 @@ TEST_P(CpuWaitTest, AnAwaitedQueueMayEndFirst) {
 TEST_P(CpuWaitTest, ATimeoutEndsAmongManyCommands) {
     Gate gate;
     std::atomic<unsigned> busy{0};
-    std::vector<std::unique_ptr<backend::Queue>> others;
+    std::vector<std::unique_ptr<backends::Queue>> others;
     for (unsigned i = 1; i < GetParam(); ++i) {
         others.push_back(device->make_queue());
         others.back()->call([&] {
@@ -269,14 +269,14 @@ TEST_P(CpuWaitTest, RandomWaitsAreKept) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937 random(seed);
         constexpr std::size_t count = 4;
-        std::vector<std::unique_ptr<backend::Queue>> queues;
+        std::vector<std::unique_ptr<backends::Queue>> queues;
         for (std::size_t q = 0; q < count; ++q) queues.push_back(device->make_queue());
         std::array<std::atomic<int>, count> reached{};  // by functions of each queue
         std::array<int, count> given{};
         std::array<std::array<int, count>, count> known{};  // what queue q follows of the others
         std::atomic<int> early{0};
         HostPoint raised;
-        std::vector<std::unique_ptr<backend::Memory>> large;
+        std::vector<std::unique_ptr<backends::Memory>> large;
         for (std::size_t q = 0; q < count; ++q) large.push_back(device->allocate(std::size_t{1} << 19));
         const std::byte pattern[] = {std::byte{1}};
         const auto held = random() % count;
@@ -286,7 +286,7 @@ TEST_P(CpuWaitTest, RandomWaitsAreKept) {
         for (std::size_t i = 0; i < 400; ++i) {
             if (i == raise_at) raised.pass();
             const std::size_t q = random() % count;
-            backend::Queue& queue = *queues[q];
+            backends::Queue& queue = *queues[q];
             switch (random() % 5) {
                 case 0:
                 case 1: {

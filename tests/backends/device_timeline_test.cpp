@@ -1,7 +1,7 @@
 // Timelines of devices that work on their own, and what the host does in their order, with a device that does
 // as the test says.
-#include "backends/api/device_timeline.hpp"
-#include "backends/api/host_commands.hpp"
+#include "backends/common/device_timeline.hpp"
+#include "backends/common/host_commands.hpp"
 #include "backends/queue_support.hpp"
 #include "support/sanitized.hpp"
 
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace volley::backend {
+namespace volley::backends {
 namespace {
 
 using namespace std::chrono_literals;
@@ -308,4 +308,4 @@ TEST(HostCommandsTest, ACommandThatFailsWhenItsTurnComesLeavesNothingToDoBehindI
 }
 
 }  // namespace
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -51,10 +51,10 @@ VOLLEY_EVERY_SUBJECT_SUITE(HostMemoryTest);
 
 TEST_P(HostMemoryTest, IsAddressableAndInWholePages) {
     with_each_memory([&] {
-        std::vector<std::unique_ptr<backend::Memory>> blocks;
+        std::vector<std::unique_ptr<backends::Memory>> blocks;
         for (const std::size_t size : {1u, 100u, 4096u, 5000u, 3u << 20, 100u}) {
             blocks.push_back(device->allocate_host(size));
-            const backend::Memory& memory = *blocks.back();
+            const backends::Memory& memory = *blocks.back();
             EXPECT_EQ(memory.size(), size);
             ASSERT_NE(memory.host(), nullptr);
             EXPECT_TRUE(is_aligned(memory.host(), page)) << size;

@@ -1,5 +1,5 @@
 // Rows moved by the host alone, through the caches and past them, against plain loops: random ones.
-#include "backends/api/host_rect.hpp"
+#include "backends/common/host_rect.hpp"
 #include "backends/rect_support.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(HostRectRandom, CopiesWhatLoopsWould) {
         auto model = to->bytes;
         copy_on_host(model.data(), to_at, from->bytes.data(), from_at, rect);
         const bool streaming = random.chance(60);
-        backend::copy_rows(to->bytes.data(), to_at, from->bytes.data(), from_at, rect, streaming);
+        backends::copy_rows(to->bytes.data(), to_at, from->bytes.data(), from_at, rect, streaming);
         ASSERT_EQ(std::memcmp(to->bytes.data(), model.data(), model.size()), 0)
             << "case " << k << ": " << rect << " " << to_at << " from " << from_at << " streaming "
             << streaming;
@@ -66,7 +66,7 @@ TEST(HostRectRandom, FillsWhatLoopsWould) {
         auto model = to->bytes;
         fill_on_host(model.data(), at, rect, pattern);
         const bool streaming = random.chance(60);
-        backend::fill_rows(to->bytes.data(), at, rect, pattern, streaming);
+        backends::fill_rows(to->bytes.data(), at, rect, pattern, streaming);
         ASSERT_EQ(std::memcmp(to->bytes.data(), model.data(), model.size()), 0)
             << "case " << k << ": " << rect << " " << at << " pattern " << pattern.size() << " streaming "
             << streaming;
@@ -80,7 +80,7 @@ TEST(HostRectRandom, ARowMayEndInAPartOfThePattern) {
         for (const std::size_t row : {1u, 10u, 4096u, 10'001u}) {
             for (const bool streaming : {false, true}) {
                 Bytes bytes(row + 2, std::byte{9});
-                backend::fill_rows(bytes.data(), {1, {}}, {row, {1, 1}}, pattern, streaming);
+                backends::fill_rows(bytes.data(), {1, {}}, {row, {1, 1}}, pattern, streaming);
                 EXPECT_EQ(bytes.front(), std::byte{9});
                 EXPECT_EQ(bytes.back(), std::byte{9});
                 bool same = true;
@@ -102,10 +102,10 @@ TEST(HostRectRandom, CopiesOfAnySizeGoPastTheCaches) {
         Bytes model = to;
         std::memcpy(model.data() + to_at, from.data() + from_at, bytes);
         if (k % 2 == 0) {
-            backend::stream_copy(to.data() + to_at, from.data() + from_at, bytes);
+            backends::stream_copy(to.data() + to_at, from.data() + from_at, bytes);
         } else {
-            backend::stream_part(to.data() + to_at, from.data() + from_at, bytes);
-            backend::stream_fence();
+            backends::stream_part(to.data() + to_at, from.data() + from_at, bytes);
+            backends::stream_fence();
         }
         ASSERT_EQ(to, model) << bytes << " from " << from_at << " to " << to_at;
     }

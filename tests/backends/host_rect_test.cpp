@@ -1,9 +1,9 @@
 // Rows moved by the host, and what backends do with rects before they hand them on.
-#include "backends/api/host_rect.hpp"
+#include "backends/common/host_rect.hpp"
 
-#include "backends/api/rect_kernel.hpp"
 #include "backends/api/rect_parts.hpp"
-#include "backends/api/stream_copy.hpp"
+#include "backends/common/rect_kernel.hpp"
+#include "backends/common/stream_copy.hpp"
 #include "backends/rect_support.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace volley::testing {
 namespace {
 
-using backend::RectMove;
-using backend::RectPart;
+using backends::RectMove;
+using backends::RectPart;
 
 void expect_rows_copied(const RectPlace& to_at, const RectPlace& from_at, const Rect& rect,
                         bool streaming = false) {
@@ -20,7 +20,7 @@ void expect_rows_copied(const RectPlace& to_at, const RectPlace& from_at, const 
     const Bytes from = random_bytes(random, end_of(from_at, rect));
     Bytes to(end_of(to_at, rect) + 1, std::byte{9});
     Bytes expected = to;
-    backend::copy_rows(to.data(), to_at, from.data(), from_at, rect, streaming);
+    backends::copy_rows(to.data(), to_at, from.data(), from_at, rect, streaming);
     copy_on_host(expected.data(), to_at, from.data(), from_at, rect);
     EXPECT_TRUE(to == expected) << rect << " " << to_at << " from " << from_at;
 }
@@ -49,7 +49,7 @@ TEST(HostRectTest, CopiesBytesPastTheCachesAndThroughThem) {
         const Bytes from = random_bytes(random, bytes + 3);
         Bytes to(bytes + 64, std::byte{9});
         for (const std::size_t shift : {0u, 5u}) {
-            for (const auto copy : {&backend::copy_bytes, &backend::stream_copy}) {
+            for (const auto copy : {&backends::copy_bytes, &backends::stream_copy}) {
                 std::fill(to.begin(), to.end(), std::byte{9});
                 copy(to.data() + shift, from.data() + 3, bytes);
                 EXPECT_TRUE(std::equal(from.begin() + 3, from.end(), to.begin() + static_cast<int>(shift)));
@@ -69,7 +69,7 @@ TEST(HostRectTest, FillsRowsFromThePatternsFirstByte) {
             const Bytes pattern = random_bytes(random, row / parts);
             Bytes to(end_of(at, rect) + 1, std::byte{9});
             Bytes expected = to;
-            backend::fill_rows(to.data(), at, rect, pattern);
+            backends::fill_rows(to.data(), at, rect, pattern);
             fill_on_host(expected.data(), at, rect, pattern);
             EXPECT_TRUE(to == expected) << rect;
         }
@@ -79,23 +79,23 @@ TEST(HostRectTest, FillsRowsFromThePatternsFirstByte) {
 // ---- rects put together and cut ----
 
 TEST(RectPartsTest, RowsThatTouchOnBothSidesBecomeOne) {
-    RectMove move = backend::joined({{4, {10, 6}}, {1, {4, 40}}, {2, {4, 40}}});
+    RectMove move = backends::joined({{4, {10, 6}}, {1, {4, 40}}, {2, {4, 40}}});
     EXPECT_EQ(move.rect.row, 240u);
     EXPECT_EQ(move.rect.rows(), 1u);
     EXPECT_EQ(move.to.offset, 1u);
     EXPECT_EQ(move.from.offset, 2u);
-    move = backend::joined({{4, {10, 6}}, {0, {4, 44}}, {0, {4, 40}}});
+    move = backends::joined({{4, {10, 6}}, {0, {4, 44}}, {0, {4, 40}}});
     EXPECT_EQ(move.rect.row, 40u);
     EXPECT_EQ(move.rect.count[0], 6u);
     EXPECT_EQ(move.to.stride[0], 44u);
     EXPECT_EQ(move.from.stride[0], 40u);
-    move = backend::joined({{4, {10, 6}}, {0, {4, 40}}, {0, {8, 80}}});
+    move = backends::joined({{4, {10, 6}}, {0, {4, 40}}, {0, {8, 80}}});
     EXPECT_EQ(move.rect.row, 4u);
     EXPECT_EQ(move.rect.count[0], 60u) << "planes that follow each other are one";
-    move = backend::joined({{4, {10, 6}}, {0, {4, 40}}, {0, {8, 84}}});
+    move = backends::joined({{4, {10, 6}}, {0, {4, 40}}, {0, {8, 84}}});
     EXPECT_EQ(move.rect.count[0], 10u) << "unless they do so on one side only";
     EXPECT_EQ(move.rect.count[1], 6u);
-    move = backend::joined({{4, {1, 6}}, {0, {1, 40}}, {0, {99, 4}}});
+    move = backends::joined({{4, {1, 6}}, {0, {1, 40}}, {0, {99, 4}}});
     EXPECT_EQ(move.rect.count[0], 6u) << "planes of one row are rows";
     EXPECT_EQ(move.from.stride[0], 4u);
 }
@@ -106,7 +106,7 @@ TEST(RectPartsTest, AJoinedRectMovesTheSameBytes) {
         const Rect rect = random_rect(random, 20'000);
         const RectPlace to_at = random_place(random, rect);
         const RectPlace from_at = random_place(random, rect);
-        const RectMove move = backend::joined({rect, to_at, from_at});
+        const RectMove move = backends::joined({rect, to_at, from_at});
         const Bytes from = random_bytes(random, end_of(from_at, rect));
         Bytes to(end_of(to_at, rect));
         Bytes expected = to;
@@ -125,7 +125,7 @@ TEST(RectPartsTest, PartsCoverEveryByteOnce) {
         const std::uint64_t most = 1 + random.below(6000);
         std::vector<int> counts(end_of(at, rect));
         std::uint64_t bytes = 0;
-        backend::for_each_part(rect, backend::part_of(rect, most), [&](const RectPart& part) {
+        backends::for_each_part(rect, backends::part_of(rect, most), [&](const RectPart& part) {
             ASSERT_LE(part.rect.bytes(), most);
             bytes += part.rect.bytes();
             const RectPlace place = part.in(at);
@@ -140,30 +140,31 @@ TEST(RectPartsTest, PartsCoverEveryByteOnce) {
 
 TEST(RectPartsTest, PartsAreAsLargeAsTheyMayBe) {
     const Rect rect{100, {30, 20}};
-    EXPECT_EQ(backend::part_of(rect, 70).row, 70u);
-    EXPECT_EQ(backend::part_of(rect, 1050).count[0], 10u);
-    EXPECT_EQ(backend::part_of(rect, 7000).count[1], 2u);
-    EXPECT_EQ(backend::part_of(rect, 1 << 20).bytes(), rect.bytes());
+    EXPECT_EQ(backends::part_of(rect, 70).row, 70u);
+    EXPECT_EQ(backends::part_of(rect, 1050).count[0], 10u);
+    EXPECT_EQ(backends::part_of(rect, 7000).count[1], 2u);
+    EXPECT_EQ(backends::part_of(rect, 1 << 20).bytes(), rect.bytes());
 }
 
 // ---- the kernel's launches ----
 
 TEST(RectKernelTest, AWordDividesEverything) {
     const Rect rect{32, {4, 4}};
-    EXPECT_EQ(backend::word_of({rect, {0, {64, 256}}, {0, {32, 128}}}, 0, 0), 16u);
-    EXPECT_EQ(backend::word_of({rect, {8, {64, 256}}, {0, {32, 128}}}, 0, 0), 8u);
-    EXPECT_EQ(backend::word_of({rect, {8, {64, 256}}, {0, {32, 128}}}, 8, 0), 16u) << "addresses count whole";
-    EXPECT_EQ(backend::word_of({rect, {0, {68, 272}}, {0, {32, 128}}}, 0, 0), 4u);
-    EXPECT_EQ(backend::word_of({rect, {0, {64, 256}}, {0, {32, 130}}}, 0, 0), 2u);
-    EXPECT_EQ(backend::word_of({rect, {0, {64, 256}}, {0, {0, 0}}}, 0, 1), 1u);
-    EXPECT_EQ(backend::word_of({{6, {4, 1}}, {0, {12, 0}}, {0, {12, 0}}}, 0, 0), 2u);
+    EXPECT_EQ(backends::word_of({rect, {0, {64, 256}}, {0, {32, 128}}}, 0, 0), 16u);
+    EXPECT_EQ(backends::word_of({rect, {8, {64, 256}}, {0, {32, 128}}}, 0, 0), 8u);
+    EXPECT_EQ(backends::word_of({rect, {8, {64, 256}}, {0, {32, 128}}}, 8, 0), 16u)
+        << "addresses count whole";
+    EXPECT_EQ(backends::word_of({rect, {0, {68, 272}}, {0, {32, 128}}}, 0, 0), 4u);
+    EXPECT_EQ(backends::word_of({rect, {0, {64, 256}}, {0, {32, 130}}}, 0, 0), 2u);
+    EXPECT_EQ(backends::word_of({rect, {0, {64, 256}}, {0, {0, 0}}}, 0, 1), 1u);
+    EXPECT_EQ(backends::word_of({{6, {4, 1}}, {0, {12, 0}}, {0, {12, 0}}}, 0, 0), 2u);
 }
 
 TEST(RectKernelTest, OneLaunchReachesNoFurtherThanItsIndicesDo) {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
     const auto limit = [](const Rect& rect, std::uint64_t row, std::uint64_t plane, std::uint32_t word) {
         const Rect most =
-            backend::rect_launch_limit({rect, {0, {row, plane}}, {0, {rect.row, rect.row}}}, word);
+            backends::rect_launch_limit({rect, {0, {row, plane}}, {0, {rect.row, rect.row}}}, word);
         const std::uint64_t reach =
             ((most.count[0] - 1) * row + (most.count[1] - 1) * plane + most.row) / word;
         EXPECT_LE(reach, std::uint64_t{1} << 32);

@@ -1,8 +1,8 @@
 // The device that runs nothing: its log tells what was asked of it, in text and in entries, and its host
 // memory is memory.
-#include "backends/null/null_driver.hpp"
-#include "backends/null/null_queue.hpp"
 #include "backends/queue_support.hpp"
+#include "support/null/null_driver.hpp"
+#include "support/null/null_queue.hpp"
 
 #include <volley/error.hpp>
 
@@ -17,20 +17,20 @@
 namespace volley::backends::null {
 namespace {
 
-using backend::BatchCommand;
-using backend::BatchKind;
-using backend::BatchPlan;
+using backends::BatchCommand;
+using backends::BatchKind;
+using backends::BatchPlan;
 using Lines = std::vector<std::string>;
 using Uses = std::vector<NullUse>;
 
 class NullDeviceTest : public ::testing::Test {
 protected:
     std::shared_ptr<NullLog> log = std::make_shared<NullLog>();
-    std::unique_ptr<backend::Device> device = make_driver(log)->open(0, {});
-    std::unique_ptr<backend::Queue> queue = device->make_queue();
-    std::unique_ptr<backend::Queue> other = device->make_queue();
-    std::unique_ptr<backend::Memory> memory = device->allocate(1000);  // the log's number 1
-    std::unique_ptr<backend::Program> program = device->compile(testing::multiply_add_kernel());
+    std::unique_ptr<backends::Device> device = make_driver(log)->open(0, {});
+    std::unique_ptr<backends::Queue> queue = device->make_queue();
+    std::unique_ptr<backends::Queue> other = device->make_queue();
+    std::unique_ptr<backends::Memory> memory = device->allocate(1000);  // the log's number 1
+    std::unique_ptr<backends::Program> program = device->compile(testing::multiply_add_kernel());
 
     /// The kernel, on ten elements from the byte `offset` on.
     BatchCommand launch_at(std::uint64_t offset, std::vector<std::uint32_t> after = {},
@@ -44,7 +44,7 @@ protected:
         command.level = level;
         return command;
     }
-    BatchCommand move(BatchKind kind, const backend::RectMove& how, std::vector<std::uint32_t> after = {},
+    BatchCommand move(BatchKind kind, const backends::RectMove& how, std::vector<std::uint32_t> after = {},
                       std::uint32_t level = 0) {
         BatchCommand command;
         command.kind = kind;
@@ -61,8 +61,8 @@ protected:
 };
 
 TEST_F(NullDeviceTest, WritesDownRectsAsOneCommandEach) {
-    const backend::Rect rect{40, {3, 4}};
-    const backend::RectPlace at{0, {60, 240}};
+    const backends::Rect rect{40, {3, 4}};
+    const backends::RectPlace at{0, {60, 240}};
     std::array<std::byte, 1000> data;
     data.fill(std::byte{1});
     queue->write_rect(*memory, at, data.data(), at, rect);
@@ -101,10 +101,10 @@ TEST_F(NullDeviceTest, SaysWhoIsWaitedFor) {
 }
 
 TEST_F(NullDeviceTest, DoesNotKnowTheQueuesOfOtherDevices) {
-    class Other final : public backend::Timeline {
-        [[nodiscard]] backend::Point completed() const noexcept override { return 0; }
-        void wait(backend::Point /*point*/) override {}
-        bool wait_for(backend::Point /*point*/, std::chrono::nanoseconds /*timeout*/) override {
+    class Other final : public backends::Timeline {
+        [[nodiscard]] backends::Point completed() const noexcept override { return 0; }
+        void wait(backends::Point /*point*/) override {}
+        bool wait_for(backends::Point /*point*/, std::chrono::nanoseconds /*timeout*/) override {
             return true;
         }
     } elsewhere;
@@ -139,7 +139,7 @@ TEST_F(NullDeviceTest, KnowsTheBytesOfEachCommand) {
 
 TEST_F(NullDeviceTest, SaysWhatALaunchFollowsWhereLaunchesMayOverlap) {
     const BatchCommand command = launch_at(0);
-    backend::Launch launch = command.launch();
+    backends::Launch launch = command.launch();
     launch.after = 2;
     queue->launch(launch);
     EXPECT_EQ(log->lines(), Lines{"q0 launch multiply_add 10x1x1 local 64x1x1 -> 1"})

@@ -12,7 +12,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backend::Point;
+using backends::Point;
 
 std::atomic<unsigned> enqueued{0};
 std::atomic<unsigned> flushed{0};
@@ -82,19 +82,19 @@ protected:
         failing_event = nullptr;
         fails_at = ~0u;
     }
-    std::unique_ptr<backend::Memory> ints() {
+    std::unique_ptr<backends::Memory> ints() {
         auto made = device->allocate(elements * sizeof(int));
         queue->timeline().wait(queue->write(*made, 0, bytes_of(std::vector<int>(elements, 1))));
         return made;
     }
     /// So many launches that follow each other, with one dynamic factor.
-    std::unique_ptr<backend::Batch> chain(std::uint32_t launches) {
+    std::unique_ptr<backends::Batch> chain(std::uint32_t launches) {
         PlanMaker maker;
         for (std::uint32_t k = 0; k < launches; ++k)
             maker.add_in_line(multiply_add_command(*program, *memory, elements, dynamic_argument(0)));
         return queue->prepare(maker.finish(16));
     }
-    Point submit(backend::Batch& batch, const std::vector<int>& factors) {
+    Point submit(backends::Batch& batch, const std::vector<int>& factors) {
         std::vector<int> values;
         for (const int factor : factors) values.insert(values.end(), {factor, 0, 0, 0});
         return queue->submit(batch, static_cast<std::uint32_t>(factors.size()), bytes_of(values));
@@ -112,9 +112,9 @@ protected:
 
     Api api;
     std::unique_ptr<OpenClDevice> device;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Memory> memory;
-    std::unique_ptr<backend::Queue> queue;  // ends first, and waits for its work
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Memory> memory;
+    std::unique_ptr<backends::Queue> queue;  // ends first, and waits for its work
 };
 
 TEST_F(OpenClBatchTest, InstancesAreFlushedTogetherAndSetOnlyWhatChanges) {

@@ -12,7 +12,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using namespace std::chrono_literals;
 
 std::atomic<cl_int> enqueue_result{CL_SUCCESS};
@@ -97,9 +97,9 @@ protected:
     }
 
     std::unique_ptr<OpenClDevice> device;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Memory> memory;
-    std::unique_ptr<backend::Queue> queue;  // ends first, and waits for its work
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Memory> memory;
+    std::unique_ptr<backends::Queue> queue;  // ends first, and waits for its work
 };
 
 TEST_F(OpenClFailureTest, ALostDeviceFailsEveryLaterCall) {

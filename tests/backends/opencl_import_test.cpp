@@ -41,7 +41,7 @@ protected:
     }
 
     std::unique_ptr<OpenClDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
     cl_context context = nullptr;
     cl_device_id handle = nullptr;
     Api* cl = nullptr;
@@ -89,7 +89,7 @@ TEST_F(OpenClImportTest, APartOfABufferIsAPlaceInTheWhole) {
     // Kernels in OpenCL C are given a part of the whole that begins there.
     const auto program = device->compile(
         raw_kernel("kernel void add(global int* data) { data[get_global_id(0)] += 100000; }", "add"));
-    backend::Argument argument;
+    backends::Argument argument;
     argument.memory = memory.get();
     argument.elements = 512;
     queue->launch({program.get(), {512, 1, 1}, {64, 1, 1}, std::span(&argument, 1)});

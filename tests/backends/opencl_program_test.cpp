@@ -35,12 +35,12 @@ protected:
         device = open_first(options);
         queue = device->make_queue();
     }
-    std::vector<int> run(backend::Program& program, std::vector<int> data, ir::Dim3 local = {8, 1, 1},
+    std::vector<int> run(backends::Program& program, std::vector<int> data, ir::Dim3 local = {8, 1, 1},
                          std::uint64_t offset = 0) {
         const auto count = static_cast<std::uint32_t>(data.size());
         const auto memory = device->allocate(offset + 4 * data.size());
         queue->write(*memory, offset, bytes_of(data));
-        backend::Argument arg;
+        backends::Argument arg;
         arg.memory = memory.get();
         arg.offset = offset;
         arg.elements = count;
@@ -49,7 +49,7 @@ protected:
     }
 
     std::unique_ptr<OpenClDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 
 /// out[i] = sum of all others' element i, plus the scalar
@@ -74,7 +74,7 @@ TEST_F(OpenClProgramTest, TakesManyArguments) {
     const auto in = device->allocate(buffers * 1024 * 4);
     queue->write(*in, 0, bytes_of(counting(buffers * 1024)));
     for (int k = 0; k < 20; ++k) {
-        std::vector<backend::Argument> args(buffers + 2);
+        std::vector<backends::Argument> args(buffers + 2);
         args[0].memory = out.get();
         args[0].elements = 1000;
         for (unsigned j = 0; j < buffers; ++j) {
@@ -152,7 +152,7 @@ TEST_F(OpenClProgramTest, SetsOnlyTheArgumentsThatChanged) {
     real_set = std::exchange(device->logical().cl.SetKernelArg, count_set);
     const auto program = device->compile(multiply_add_kernel());
     const auto memory = device->allocate(4000);
-    const auto launch = [&](backend::Queue& on, int factor) {
+    const auto launch = [&](backends::Queue& on, int factor) {
         arguments_set = 0;
         launch_multiply_add(on, *program, *memory, factor, 64);
         return arguments_set;

@@ -14,7 +14,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backend::Point;
+using backends::Point;
 
 /// Counts calls, and fails from the given one on.
 std::map<std::string, int> calls;
@@ -87,7 +87,7 @@ protected:
     [[nodiscard]] static Calls taken() { return std::exchange(calls, {}); }
 
     std::unique_ptr<OpenClDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 
 TEST_F(OpenClRectTest, ARectWithStridesAsOpenClWantsThemIsOneCall) {
@@ -195,7 +195,7 @@ TEST_F(OpenClRectTest, ThePointerOfHostMemoryServesNotItsBuffer) {
 
 struct Command {
     const char* name;
-    std::function<Point(OpenClDevice&, backend::Queue&, backend::Memory&, backend::Memory&, Bytes&)> run;
+    std::function<Point(OpenClDevice&, backends::Queue&, backends::Memory&, backends::Memory&, Bytes&)> run;
 };
 
 const RectPlace apart{0, {80, 1601}};
@@ -222,8 +222,8 @@ const Command commands[] = {
 };
 
 /// How many calls of the driver's the command makes.
-int calls_of_command(const Command& command, OpenClDevice& device, backend::Queue& queue, backend::Memory& a,
-                     backend::Memory& b, Bytes& data) {
+int calls_of_command(const Command& command, OpenClDevice& device, backends::Queue& queue,
+                     backends::Memory& a, backends::Memory& b, Bytes& data) {
     calls.clear();
     queue.timeline().wait(command.run(device, queue, a, b, data));
     int count = 0;

@@ -36,7 +36,7 @@ inline std::vector<int> counting(std::size_t count, int start = 0) {
     return data;
 }
 
-inline std::vector<int> read_back(backend::Queue& queue, const backend::Memory& memory, std::size_t count,
+inline std::vector<int> read_back(backends::Queue& queue, const backends::Memory& memory, std::size_t count,
                                   std::uint64_t offset = 0) {
     std::vector<int> data(count);
     queue.timeline().wait(queue.read(memory, offset, std::as_writable_bytes(std::span(data))));
@@ -66,10 +66,10 @@ inline ir::Function multiply_add_kernel() {
     return fn;
 }
 
-inline backend::Point launch_multiply_add(backend::Queue& queue, backend::Program& program,
-                                          backend::Memory& memory, int factor, std::uint32_t count,
-                                          std::uint64_t offset = 0) {
-    backend::Argument args[2];
+inline backends::Point launch_multiply_add(backends::Queue& queue, backends::Program& program,
+                                           backends::Memory& memory, int factor, std::uint32_t count,
+                                           std::uint64_t offset = 0) {
+    backends::Argument args[2];
     args[0].memory = &memory;
     args[0].offset = offset;
     args[0].elements = count;

@@ -14,7 +14,7 @@
 namespace volley::testing {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using namespace std::chrono_literals;
 
 class QueueTest : public SubjectTest {};

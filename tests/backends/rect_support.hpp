@@ -11,7 +11,7 @@
 #include <ostream>
 #include <vector>
 
-namespace volley::backend {
+namespace volley::backends {
 
 inline std::ostream& operator<<(std::ostream& out, const Rect& rect) {
     return out << rect.count[1] << " x " << rect.count[0] << " rows of " << rect.row;
@@ -20,12 +20,12 @@ inline std::ostream& operator<<(std::ostream& out, const RectPlace& place) {
     return out << "at " << place.offset << " strides " << place.stride[0] << ", " << place.stride[1];
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends
 
 namespace volley::testing {
 
-using backend::Rect;
-using backend::RectPlace;
+using backends::Rect;
+using backends::RectPlace;
 using Bytes = std::vector<std::byte>;
 
 inline std::uint64_t row_start(const RectPlace& place, std::uint64_t row, std::uint64_t plane) {

@@ -19,7 +19,7 @@
 namespace volley::testing {
 namespace {
 
-using backend::Point;
+using backends::Point;
 
 #if defined(VOLLEY_SANITIZED)
 constexpr int cases = 60;
@@ -31,7 +31,7 @@ class RectTest : public SubjectTest {
 protected:
     /// Memory of the device, and what should be in it.
     struct Block {
-        std::unique_ptr<backend::Memory> memory;
+        std::unique_ptr<backends::Memory> memory;
         Bytes model;
     };
     [[nodiscard]] Block make_block(Random& random, std::size_t bytes, bool on_host = false) {
@@ -44,7 +44,7 @@ protected:
         }
         return block;
     }
-    [[nodiscard]] Bytes contents(const backend::Memory& memory) {
+    [[nodiscard]] Bytes contents(const backends::Memory& memory) {
         Bytes bytes(memory.size());
         queue->timeline().wait(queue->read(memory, 0, bytes));
         return bytes;
@@ -176,7 +176,7 @@ TEST_P(RectTest, FillsWhatLoopsWould) {
 /// Random commands, one after the other, without a wait between them.
 class ManyCommands {
 public:
-    ManyCommands(backend::Queue& queue, Random& random) : queue_(queue), random_(random) {}
+    ManyCommands(backends::Queue& queue, Random& random) : queue_(queue), random_(random) {}
 
     /// One of the four, on two blocks. Small enough that every busy queue copies written data aside.
     template <class Block>
@@ -213,7 +213,7 @@ public:
     void expect_reads() const { EXPECT_TRUE(read_ == expected_); }
 
 private:
-    backend::Queue& queue_;
+    backends::Queue& queue_;
     Random& random_;
     std::deque<Bytes> read_;
     std::deque<Bytes> expected_;

@@ -33,7 +33,7 @@ TEST(ReferenceDevice, WritesLaunchesAndReads) {
     float out[4];
     const float alpha = 2;
     queue->write(*memory, 0, std::as_bytes(std::span(in)));
-    const backend::Argument args[] = {{.memory = memory.get(), .elements = 4}, {.value = &alpha}};
+    const backends::Argument args[] = {{.memory = memory.get(), .elements = 4}, {.value = &alpha}};
     queue->launch({.program = program.get(), .global = {4, 1, 1}, .local = {4, 1, 1}, .args = args});
     const auto point = queue->read(*memory, 0, std::as_writable_bytes(std::span(out)));
     queue->timeline().wait(point);
@@ -61,7 +61,7 @@ TEST(ReferenceDevice, AFailedKernelFailsTheWaitOnceAndTheQueueGoesOn) {
     const auto memory = device.allocate(16);
     const auto program = device.compile(scale_kernel());
     const float alpha = 2;
-    const backend::Argument args[] = {{.memory = memory.get(), .elements = 3}, {.value = &alpha}};
+    const backends::Argument args[] = {{.memory = memory.get(), .elements = 3}, {.value = &alpha}};
     const auto before = queue->call([] {});
     const auto point =
         queue->launch({.program = program.get(), .global = {4, 1, 1}, .local = {4, 1, 1}, .args = args});

@@ -22,11 +22,11 @@
 namespace volley::testing {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using namespace std::chrono_literals;
 
 /// A timeline whose one point passes when the test says so.
-class Flag final : public backend::Timeline {
+class Flag final : public backends::Timeline {
 public:
     [[nodiscard]] Point completed() const noexcept override { return raised_.load(); }
     void wait(Point /*point*/) override { throw std::logic_error("its errors are for others"); }
@@ -48,7 +48,7 @@ private:
 
 class ReferenceQueueTest : public ::testing::Test {
 protected:
-    std::unique_ptr<backend::Memory> ints(const std::vector<int>& values) {
+    std::unique_ptr<backends::Memory> ints(const std::vector<int>& values) {
         auto memory = device.allocate(values.size() * sizeof(int));
         queue->write(*memory, 0, bytes_of(values));
         return memory;
@@ -57,10 +57,10 @@ protected:
         return queue->call([&] { gate.pass(); });
     }
     /// Fails: its grid has one invocation more than the buffer has elements.
-    Point launch_beyond(backend::Memory& memory) {
+    Point launch_beyond(backends::Memory& memory) {
         const int factor = 1;
-        const backend::Argument args[] = {buffer_argument(memory, memory.size() / sizeof(int)),
-                                          value_argument(factor)};
+        const backends::Argument args[] = {buffer_argument(memory, memory.size() / sizeof(int)),
+                                           value_argument(factor)};
         const auto count = static_cast<std::uint32_t>(memory.size() / sizeof(int) + 1);
         return queue->launch({program.get(), {count, 1, 1}, {1, 1, 1}, args});
     }
@@ -68,8 +68,8 @@ protected:
     [[nodiscard]] bool is_idle() const { return queue->timeline().completed() == queue->last(); }
 
     backends::reference::ReferenceDevice device;
-    std::unique_ptr<backend::Program> program = device.compile(multiply_add_kernel());
-    std::unique_ptr<backend::Queue> queue = device.make_queue();
+    std::unique_ptr<backends::Program> program = device.compile(multiply_add_kernel());
+    std::unique_ptr<backends::Queue> queue = device.make_queue();
 };
 
 TEST_F(ReferenceQueueTest, ACommandHasRunWhenItsCallReturns) {

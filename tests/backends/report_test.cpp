@@ -13,7 +13,7 @@
 namespace volley::testing {
 namespace {
 
-using backend::Point;
+using backends::Point;
 
 class ReportTest : public SubjectTest {};
 VOLLEY_SUBJECT_SUITE(ReportTest);

@@ -12,7 +12,7 @@
 namespace volley::testing {
 namespace {
 
-std::unique_ptr<backend::Device> open_vulkan(VkDriverId driver, bool mapped) {
+std::unique_ptr<backends::Device> open_vulkan(VkDriverId driver, bool mapped) {
     namespace vk = backends::vulkan;
     const auto instance = vk::Instance::open();
     const int index = instance ? vk::find_driver(*instance, driver) : -1;
@@ -23,7 +23,7 @@ std::unique_ptr<backend::Device> open_vulkan(VkDriverId driver, bool mapped) {
     return std::make_unique<vk::VulkanDevice>(instance, static_cast<unsigned>(index), options);
 }
 
-std::unique_ptr<backend::Device> open_opencl(bool mapped) {
+std::unique_ptr<backends::Device> open_opencl(bool mapped) {
     backends::opencl::OpenClOptions options;
     options.heap.share = mapped;
     if (!mapped) options.queue = {.staging_bytes = 64 << 10, .chunk_bytes = 12 << 10};
@@ -31,19 +31,19 @@ std::unique_ptr<backend::Device> open_opencl(bool mapped) {
 }
 
 template <unsigned Threads>
-std::unique_ptr<backend::Device> open_cpu(bool /*mapped*/) {
+std::unique_ptr<backends::Device> open_cpu(bool /*mapped*/) {
     return backends::cpu::open_cpu({.cpu_threads = Threads});
 }
 
-std::unique_ptr<backend::Device> open_reference(bool /*mapped*/) {
+std::unique_ptr<backends::Device> open_reference(bool /*mapped*/) {
     return std::make_unique<backends::reference::ReferenceDevice>();
 }
 
-std::unique_ptr<backend::Program> vulkan_program(backend::Device& device) {
+std::unique_ptr<backends::Program> vulkan_program(backends::Device& device) {
     return backends::vulkan::multiply_add(static_cast<backends::vulkan::VulkanDevice&>(device));
 }
 
-std::unique_ptr<backend::Program> compiled(backend::Device& device) {
+std::unique_ptr<backends::Program> compiled(backends::Device& device) {
     return device.compile(multiply_add_kernel());
 }
 

@@ -17,8 +17,8 @@ struct Subject {
     const char* label;
     /// Null where the driver is missing. Not mapped: the host cannot address memory, and the staging ring is
     /// so small that transfers go around it many times.
-    std::function<std::unique_ptr<backend::Device>(bool mapped)> open;
-    std::function<std::unique_ptr<backend::Program>(backend::Device&)> multiply_add;
+    std::function<std::unique_ptr<backends::Device>(bool mapped)> open;
+    std::function<std::unique_ptr<backends::Program>(backends::Device&)> multiply_add;
     bool on_host = false;  // memory is always the host's: `mapped` makes no difference
 };
 
@@ -48,8 +48,8 @@ protected:
         }
     }
 
-    std::unique_ptr<backend::Device> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Device> device;
+    std::unique_ptr<backends::Queue> queue;
 };
 
 #define VOLLEY_SUITE_OF(Suite, list)                             \

@@ -1,8 +1,8 @@
 // Queues tell when commands ran: all of them, before their points pass, in the queue's order. With memory
 // that the host can address and without, so that transfers go all of their ways.
 #include "backends/api/times.hpp"
-#include "backends/api/device_clock.hpp"
 #include "backends/batch_support.hpp"
+#include "backends/common/device_clock.hpp"
 #include "backends/subjects.hpp"
 #include "support/sanitized.hpp"
 
@@ -15,11 +15,11 @@
 namespace volley::testing {
 namespace {
 
-using backend::CommandTimes;
-using backend::Point;
-using backend::Rect;
-using backend::RectPlace;
-using backend::TimesScope;
+using backends::CommandTimes;
+using backends::Point;
+using backends::Rect;
+using backends::RectPlace;
+using backends::TimesScope;
 
 /// Keeps what it is told.
 class ToldTimes final : public CommandTimes {
@@ -64,9 +64,9 @@ protected:
             EXPECT_GE(span.begin, last) << "command " << i;
             last = span.end;
         }
-        EXPECT_LE(last, backend::steady_now());
+        EXPECT_LE(last, backends::steady_now());
     }
-    std::unique_ptr<backend::Memory> filled(std::size_t count, int value) {
+    std::unique_ptr<backends::Memory> filled(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
         queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
@@ -218,7 +218,7 @@ TEST_P(TimesTest, MarksCanBeGivenUntimed) {
 }
 
 TEST(TimeOrder, KeepsWhatFollowsBehindWhatWasBefore) {
-    backend::TimeOrder order;
+    backends::TimeOrder order;
     const auto tell = [&](std::int64_t begin, std::int64_t end, bool overlaps) {
         auto times = std::make_shared<ToldTimes>();
         order.tell({times, 0}, begin, end, overlaps);
@@ -232,22 +232,22 @@ TEST(TimeOrder, KeepsWhatFollowsBehindWhatWasBefore) {
     EXPECT_EQ(tell(0, 10, false), std::pair(std::int64_t{50}, std::int64_t{50}));
     const auto [begin, end] = tell(60, std::numeric_limits<std::int64_t>::max(), false);
     EXPECT_EQ(begin, 60);
-    EXPECT_LE(end, backend::steady_now()) << "what is told is over";
+    EXPECT_LE(end, backends::steady_now()) << "what is told is over";
 }
 
 TEST(DeviceClock, FindsAClockThatStandsElsewhere) {
     for (const std::int64_t offset : {std::int64_t{1} << 50, -(std::int64_t{1} << 40)}) {
-        backend::DeviceClock clock;
+        backends::DeviceClock clock;
         EXPECT_TRUE(clock.is_due());
         EXPECT_FALSE(clock.is_calibrated());
-        clock.calibrate([&] { return backend::steady_now() + offset; });
+        clock.calibrate([&] { return backends::steady_now() + offset; });
         EXPECT_FALSE(clock.is_due());
-        const std::int64_t before = backend::steady_now();
+        const std::int64_t before = backends::steady_now();
         const std::int64_t told = clock.to_host(before + offset);
         EXPECT_LT(std::abs(told - before), 50'000'000);
     }
-    backend::DeviceClock same;
-    same.calibrate([] { return backend::steady_now(); });
+    backends::DeviceClock same;
+    same.calibrate([] { return backends::steady_now(); });
     EXPECT_EQ(same.to_host(12345), 12345) << "the host's own clock is used as it is";
 }
 

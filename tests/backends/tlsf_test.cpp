@@ -1,5 +1,5 @@
 // The allocator of offsets: what it gives never overlaps, what comes back is joined again.
-#include "backends/api/tlsf.hpp"
+#include "backends/common/tlsf.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace volley::backend {
+namespace volley::backends {
 namespace {
 
 TEST(Tlsf, GivesOffsetsThatAreMultiplesOfTheUnit) {
@@ -119,4 +119,4 @@ TEST(Tlsf, KeepsItsPromisesInAnyOrderOfCalls) {
 }
 
 }  // namespace
-}  // namespace volley::backend
+}  // namespace volley::backends

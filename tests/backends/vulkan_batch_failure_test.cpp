@@ -8,8 +8,8 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::BatchCommand;
-using backend::Point;
+using backends::BatchCommand;
+using backends::Point;
 
 class VulkanBatchFailureTest : public VulkanBatchFixture {};
 VOLLEY_VULKAN_SUITE(VulkanBatchFailureTest);

@@ -34,9 +34,9 @@ protected:
     }
 
     /// data[i] = data[i] * factor + i; a command behind those that are named.
-    backend::BatchCommand multiply(backend::Memory& memory, std::uint32_t count,
-                                   std::vector<std::uint32_t> after = {}, const int* factor = &two) {
-        backend::BatchCommand command;
+    backends::BatchCommand multiply(backends::Memory& memory, std::uint32_t count,
+                                    std::vector<std::uint32_t> after = {}, const int* factor = &two) {
+        backends::BatchCommand command;
         command.program = program.get();
         command.global = {count, 1, 1};
         command.local = {64, 1, 1};
@@ -48,34 +48,34 @@ protected:
         return command;
     }
     /// The same with the instance's value at that byte as the factor.
-    backend::BatchCommand multiply_dynamic(backend::Memory& memory, std::uint32_t count,
-                                           std::vector<std::uint32_t> after = {}, std::uint32_t at = 0) {
-        backend::BatchCommand command = multiply(memory, count, std::move(after), nullptr);
+    backends::BatchCommand multiply_dynamic(backends::Memory& memory, std::uint32_t count,
+                                            std::vector<std::uint32_t> after = {}, std::uint32_t at = 0) {
+        backends::BatchCommand command = multiply(memory, count, std::move(after), nullptr);
         command.args[1].dynamic = at;
         return command;
     }
-    VulkanBatch& prepare(std::vector<backend::BatchCommand> commands, std::uint32_t value_bytes = 0) {
+    VulkanBatch& prepare(std::vector<backends::BatchCommand> commands, std::uint32_t value_bytes = 0) {
         // Levels only tell what `after` does.
-        for (backend::BatchCommand& command : commands) {
+        for (backends::BatchCommand& command : commands) {
             for (const std::uint32_t other : command.after)
                 command.level = std::max(command.level, commands[other].level + 1);
         }
         batch = queue->prepare({std::move(commands), value_bytes});
         return static_cast<VulkanBatch&>(*batch);
     }
-    backend::Point submit(std::uint32_t instances = 1) { return queue->submit(*batch, instances, {}); }
+    backends::Point submit(std::uint32_t instances = 1) { return queue->submit(*batch, instances, {}); }
     /// One instance for each value.
-    backend::Point submit(const std::vector<int>& values) {
+    backends::Point submit(const std::vector<int>& values) {
         std::vector<std::byte> bytes(values.size() * 16);
         for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&bytes[i * 16], &values[i], sizeof(int));
         return queue->submit(*batch, static_cast<std::uint32_t>(values.size()), bytes);
     }
-    std::unique_ptr<backend::Memory> filled(std::size_t count, int value) {
+    std::unique_ptr<backends::Memory> filled(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
         queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
     }
-    unsigned last_of(const backend::Memory& memory) {
+    unsigned last_of(const backends::Memory& memory) {
         const std::size_t count = memory.size() / sizeof(int);
         return static_cast<unsigned>(read_back(*queue, memory, 1, (count - 1) * sizeof(int))[0]);
     }
@@ -83,9 +83,9 @@ protected:
     static constexpr int two = 2, three = 3, five = 5;
     std::unique_ptr<VulkanDevice> device;
     std::optional<Watch> watch;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Queue> queue;
-    std::unique_ptr<backend::Batch> batch;
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Queue> queue;
+    std::unique_ptr<backends::Batch> batch;
 };
 
 /// value * factor + i for each factor, as the kernel computes it

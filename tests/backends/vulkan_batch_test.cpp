@@ -17,15 +17,15 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::Argument;
-using backend::BatchCommand;
-using backend::BatchKind;
-using backend::Point;
+using backends::Argument;
+using backends::BatchCommand;
+using backends::BatchKind;
+using backends::Point;
 
 class VulkanBatchTest : public VulkanBatchFixture {};
 VOLLEY_VULKAN_SUITE(VulkanBatchTest);
 
-BatchCommand copy_command(backend::Memory& to, const backend::Memory& from, std::uint64_t bytes,
+BatchCommand copy_command(backends::Memory& to, const backends::Memory& from, std::uint64_t bytes,
                           std::vector<std::uint32_t> after = {}) {
     BatchCommand command;
     command.kind = BatchKind::Copy;
@@ -36,7 +36,7 @@ BatchCommand copy_command(backend::Memory& to, const backend::Memory& from, std:
     return command;
 }
 
-BatchCommand fill_command(backend::Memory& to, const backend::Rect& rect, const backend::RectPlace& at,
+BatchCommand fill_command(backends::Memory& to, const backends::Rect& rect, const backends::RectPlace& at,
                           std::vector<std::byte> pattern, std::vector<std::uint32_t> after = {}) {
     BatchCommand command;
     command.kind = BatchKind::Fill;

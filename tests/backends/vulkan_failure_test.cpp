@@ -9,7 +9,7 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::Point;
+using backends::Point;
 using namespace std::chrono_literals;
 
 std::atomic<VkResult> submit_result{VK_SUCCESS};
@@ -71,9 +71,9 @@ protected:
     }
 
     std::unique_ptr<VulkanDevice> device;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Memory> memory;
-    std::unique_ptr<backend::Queue> queue;  // ends first, and waits for its work
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Memory> memory;
+    std::unique_ptr<backends::Queue> queue;  // ends first, and waits for its work
 };
 VOLLEY_VULKAN_SUITE(VulkanFailureTest);
 
@@ -88,8 +88,8 @@ TEST_P(VulkanFailureTest, ALostDeviceFailsEveryLaterCall) {
     expect_lost([&] { queue->read(*memory, 0, bytes); });
     expect_lost([&] { queue->copy(*memory, 0, *memory, 100, 16); });
     expect_lost([&] { queue->fill(*memory, 0, 16, bytes); });
-    const backend::Rect rect{4, {2, 2}};
-    const backend::RectPlace at{0, {8, 16}};
+    const backends::Rect rect{4, {2, 2}};
+    const backends::RectPlace at{0, {8, 16}};
     expect_lost([&] { queue->write_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
     expect_lost([&] { queue->read_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
     expect_lost([&] { queue->copy_rect(*memory, {100, {8, 16}}, *memory, at, rect); });
@@ -179,8 +179,8 @@ TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAloneAndTheQueueGoesOn)
     real_staging_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_staging_allocate);
     Gate gate;
     queue->call([&] { gate.pass(); });  // busy: rows have to be staged, and no ring is there yet
-    const backend::Rect rect{4, {500, 1}};
-    const backend::RectPlace at{0, {8, 0}};
+    const backends::Rect rect{4, {500, 1}};
+    const backends::RectPlace at{0, {8, 0}};
     std::vector<int> result(1000, -1);
     out_of_memory = true;
     EXPECT_THROW(queue->write_rect(*memory, at, bytes_of(data).data(), at, rect), MemoryError);
@@ -206,8 +206,8 @@ TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAloneAndTheQueueGoesOn) {
     const std::vector<int> data = counting(1000);
     std::vector<int> result(1000, -1);
     std::byte* home = std::as_writable_bytes(std::span(result)).data();
-    const backend::Rect rect{4, {500, 1}};
-    const backend::RectPlace at{0, {8, 0}};
+    const backends::Rect rect{4, {500, 1}};
+    const backends::RectPlace at{0, {8, 0}};
     other_queue->write(*block, 0, bytes_of(data));
     submit_result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     const Point before = other_queue->last();

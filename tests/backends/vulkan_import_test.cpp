@@ -152,7 +152,7 @@ protected:
         queue = device->make_queue();
     }
     std::unique_ptr<VulkanDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanImportTest);
 

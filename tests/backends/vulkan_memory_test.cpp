@@ -26,7 +26,7 @@ std::string refusal(VulkanDevice& device, std::size_t bytes) {
 
 TEST_P(VulkanMemoryTest, SharesOneBlockBetweenSmallAllocations) {
     const auto device = open();
-    std::vector<std::unique_ptr<backend::Memory>> parts;
+    std::vector<std::unique_ptr<backends::Memory>> parts;
     for (std::size_t k = 0; k < 100; ++k) {
         parts.push_back(device->allocate(1000 * k));
         EXPECT_EQ(parts.back()->size(), 1000 * k);
@@ -57,7 +57,7 @@ TEST_P(VulkanMemoryTest, FreesBlocksThatBecomeEmpty) {
     VulkanOptions options;
     options.heap.block_bytes = 1 << 20;
     const auto device = open(options);
-    std::vector<std::unique_ptr<backend::Memory>> parts;
+    std::vector<std::unique_ptr<backends::Memory>> parts;
     for (int k = 0; k < 64; ++k) parts.push_back(device->allocate(100'000));
     EXPECT_GE(device->heap().held(), 7u << 20);
     parts.clear();
@@ -135,7 +135,7 @@ TEST_P(VulkanMemoryTest, IsMadeAndFreedByManyThreads) {
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
-            std::vector<std::unique_ptr<backend::Memory>> parts(16);
+            std::vector<std::unique_ptr<backends::Memory>> parts(16);
             for (std::size_t k = 0; k < 500; ++k) {
                 auto& part = parts[k * 7 % parts.size()];
                 part.reset();

@@ -13,12 +13,12 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::Point;
-using backend::TimesScope;
+using backends::Point;
+using backends::TimesScope;
 using namespace std::chrono_literals;
 
 /// Counts what it is told.
-class Told final : public backend::CommandTimes {
+class Told final : public backends::CommandTimes {
 public:
     void ran(std::uint32_t /*index*/, std::int64_t /*begin*/, std::int64_t /*end*/) noexcept override {
         ++count;
@@ -65,7 +65,7 @@ protected:
                     return queue->read(*memory, 0, std::as_writable_bytes(std::span(home)));
                 },
                 [this](std::vector<int>& home) {
-                    const backend::RectPlace at{0, {64, 0}};
+                    const backends::RectPlace at{0, {64, 0}};
                     return queue->read_rect(*memory, at, bytes_in(home), at, {64, {all / 16, 1}});
                 }};
     }
@@ -75,9 +75,9 @@ protected:
     const std::vector<int> untouched = std::vector<int>(all, -1);
     std::unique_ptr<VulkanDevice> device;
     std::optional<Watch> watch;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Memory> memory;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Memory> memory;
+    std::unique_ptr<backends::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanMidwayTest);
 

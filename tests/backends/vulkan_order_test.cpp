@@ -11,8 +11,8 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::Launch;
-using backend::Point;
+using backends::Launch;
+using backends::Point;
 
 class VulkanOrderTest : public VulkanTest {
 protected:
@@ -35,7 +35,7 @@ protected:
     }
     /// Multiplies one of four parts by the factor; gives the point.
     Point launch(unsigned part, Point after, int factor = 2) {
-        backend::Argument args[2];
+        backends::Argument args[2];
         args[0].memory = memory.get();
         args[0].offset = part * 4096;
         args[0].elements = 1024;
@@ -49,10 +49,10 @@ protected:
 
     std::unique_ptr<VulkanDevice> device;
     std::optional<Watch> watch;
-    std::unique_ptr<backend::Program> program;
-    std::unique_ptr<backend::Memory> memory;
+    std::unique_ptr<backends::Program> program;
+    std::unique_ptr<backends::Memory> memory;
     Gate gate;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanOrderTest);
 

@@ -19,7 +19,7 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backend::Point;
+using backends::Point;
 
 class VulkanProgramTest : public VulkanTest {
 protected:
@@ -30,7 +30,7 @@ protected:
         queue = device->make_queue();
     }
     std::unique_ptr<VulkanDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanProgramTest);
 
@@ -78,7 +78,7 @@ TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
         const std::size_t count = std::size_t{c.global[0]} * c.global[1] * c.global[2];
         const auto memory = device->allocate(count * 4);
         queue->fill(*memory, 0, count * 4, std::vector<std::byte>(4));
-        backend::Argument arg;
+        backends::Argument arg;
         arg.memory = memory.get();
         arg.elements = count;
         queue->launch({program.get(), c.global, c.local, std::span(&arg, 1)});
@@ -113,7 +113,7 @@ TEST_P(VulkanProgramTest, FindsElementsBeyondFourGibiOfThem) {
                 const auto program = device->compile(add_far_away(element, wide));
                 const auto memory = device->allocate(count * bytes);
                 queue->fill(*memory, 0, count * bytes, std::vector<std::byte>(bytes));
-                std::array<backend::Argument, 2> args;
+                std::array<backends::Argument, 2> args;
                 args[0].memory = memory.get();
                 args[0].offset = std::uint64_t{0} - base * bytes;
                 args[0].elements = base + count;
@@ -157,7 +157,7 @@ TEST_P(VulkanProgramTest, TakesMoreArgumentsThanPushConstantsHold) {
     queue->write(*in, 0, bytes_of(data));
     std::vector<std::vector<int>> results;
     for (int k = 0; k < 200; ++k) {
-        std::vector<backend::Argument> args(buffers + 2);
+        std::vector<backends::Argument> args(buffers + 2);
         args[0].memory = out.get();
         args[0].elements = 1000;
         for (unsigned j = 0; j < buffers; ++j) {
@@ -192,7 +192,7 @@ TEST_P(VulkanProgramTest, AModuleOfTheUsersHasOneLocalSize) {
     const auto program = multiply_add(*device);
     const auto memory = device->allocate(64);
     int factor = 1;
-    backend::Argument args[2];
+    backends::Argument args[2];
     args[0].memory = memory.get();
     args[0].elements = 16;
     args[1].value = &factor;
@@ -246,7 +246,7 @@ TEST_P(VulkanProgramTest, ALoopThatTheDriverWouldCutShortIsReported) {
     const auto program = device->compile(long_loop());
     const auto memory = device->allocate(4);
     const auto run = [&](unsigned n) {
-        backend::Argument args[2];
+        backends::Argument args[2];
         args[0].memory = memory.get();
         args[0].elements = 1;
         args[1].value = &n;

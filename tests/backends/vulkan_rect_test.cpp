@@ -94,7 +94,7 @@ protected:
     }
 
     std::unique_ptr<VulkanDevice> device;
-    std::unique_ptr<backend::Queue> queue;
+    std::unique_ptr<backends::Queue> queue;
 };
 VOLLEY_VULKAN_SUITE(VulkanRectTest);
 
@@ -157,8 +157,8 @@ TEST_P(VulkanRectTest, EachIsOneSubmissionAndTheCallsThatItTells) {
         const auto b = device->allocate(end_of(c.to, c.rect));
         queue->timeline().wait(queue->last());
         start_counting();
-        const backend::Point before = queue->last();
-        const backend::Point point = queue->copy_rect(*b, c.to, *a, c.from, c.rect);
+        const backends::Point before = queue->last();
+        const backends::Point point = queue->copy_rect(*b, c.to, *a, c.from, c.rect);
         EXPECT_EQ(point, before + 1);
         EXPECT_EQ(submissions, 1u);
         EXPECT_EQ(copies + dispatches, c.calls);
@@ -193,8 +193,8 @@ TEST_P(VulkanRectTest, AKernelThatTheDriverRefusesFailsAloneAndTheQueueGoesOn) {
 }
 
 TEST_P(VulkanRectTest, ManyQueuesShareTheKernels) {
-    std::vector<std::unique_ptr<backend::Queue>> queues;
-    std::vector<std::unique_ptr<backend::Memory>> blocks;
+    std::vector<std::unique_ptr<backends::Queue>> queues;
+    std::vector<std::unique_ptr<backends::Memory>> blocks;
     for (int q = 0; q < 4; ++q) {
         queues.push_back(device->make_queue());
         blocks.push_back(device->allocate(8000));

@@ -58,7 +58,7 @@ private:
                              [](const auto& driver) { return std::string(driver.param.label); })
 
 /// The hand-made module as a program.
-inline std::unique_ptr<backend::Program> multiply_add(VulkanDevice& device) {
+inline std::unique_ptr<backends::Program> multiply_add(VulkanDevice& device) {
     using codegen::spirv::FieldKind;
     codegen::spirv::Module module;
     module.words.assign(std::begin(multiply_add_words), std::end(multiply_add_words));

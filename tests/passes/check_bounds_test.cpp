@@ -1,7 +1,7 @@
 // Accesses out of bounds are left undone and reported.
 #include "passes/check_bounds.hpp"
 
-#include "backends/api/print.hpp"
+#include "backends/common/print.hpp"
 #include "backends/reference/interpreter.hpp"
 #include "pass_support.hpp"
 #include "passes/pipeline.hpp"
@@ -34,7 +34,7 @@ Outcome run(std::string_view body) {
     backends::reference::interpret(fn, shape, args, [&](ir::NodeId print, const std::byte* values) {
         std::vector<DType> types;
         for (const ir::NodeId id : fn.args(print)) types.push_back(fn.type(id));
-        outcome.reports.push_back(backend::format_print(fn.strings[fn[print].imm], types, values));
+        outcome.reports.push_back(backends::format_print(fn.strings[fn[print].imm], types, values));
     });
     return outcome;
 }

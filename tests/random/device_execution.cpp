@@ -13,11 +13,11 @@ constexpr std::byte guard{0xee};
 
 }  // namespace
 
-Execution run_on(backend::Device& device, const Program& program, const ir::Function& fn) {
-    const std::unique_ptr<backend::Program> compiled = device.compile(fn);
-    std::vector<std::unique_ptr<backend::Memory>> blocks(program.args.size());
-    const std::unique_ptr<backend::Queue> queue = device.make_queue();  // ends first, and waits for its work
-    std::vector<backend::Argument> arguments(program.args.size());
+Execution run_on(backends::Device& device, const Program& program, const ir::Function& fn) {
+    const std::unique_ptr<backends::Program> compiled = device.compile(fn);
+    std::vector<std::unique_ptr<backends::Memory>> blocks(program.args.size());
+    const std::unique_ptr<backends::Queue> queue = device.make_queue();  // ends first, and waits for its work
+    std::vector<backends::Argument> arguments(program.args.size());
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         const ProgramArg& arg = program.args[i];
         if (arg.elements == 0) {

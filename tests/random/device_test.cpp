@@ -21,15 +21,15 @@ constexpr auto device_programs = unless_sanitized<std::uint64_t>(200, 40);
 constexpr auto few_programs =
     unless_sanitized<std::uint64_t>(40, 10);  // where each takes a third of a second to compile
 
-std::unique_ptr<backend::Device> open(backend::Driver& driver, std::string_view name) {
+std::unique_ptr<backends::Device> open(backends::Driver& driver, std::string_view name) {
     for (const DeviceInfo& info : driver.devices()) {
         if (info.name.find(name) != std::string::npos) return driver.open(info.index, {});
     }
     return nullptr;
 }
 
-void run_all(backend::Driver& driver, std::string_view name, bool floats, std::uint64_t count) {
-    const std::unique_ptr<backend::Device> device = open(driver, name);
+void run_all(backends::Driver& driver, std::string_view name, bool floats, std::uint64_t count) {
+    const std::unique_ptr<backends::Device> device = open(driver, name);
     if (!device) GTEST_SKIP() << "this machine has no device " << driver.name() << " " << name;
     const std::uint64_t first = seed_or(1);
     const std::uint64_t end = std::getenv("VOLLEY_SEED") != nullptr ? first + 1 : first + count;

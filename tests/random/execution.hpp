@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace volley::backend {
+namespace volley::backends {
 class Device;
 }
 
@@ -30,7 +30,7 @@ struct GuardError : std::runtime_error {
 [[nodiscard]] bool can_be_full(const Program& program, const ir::Function& fn, unsigned width);
 
 /// On any device.
-[[nodiscard]] Execution run_on(backend::Device& device, const Program& program, const ir::Function& fn);
+[[nodiscard]] Execution run_on(backends::Device& device, const Program& program, const ir::Function& fn);
 
 /// Where two executions differ, in words; nullopt when they agree.
 [[nodiscard]] std::optional<std::string> difference(const Program& program, const Execution& expected,

@@ -1,6 +1,6 @@
 // The allocator by itself, on the null backend: who gets which block, and when one is let go.
 #include "runtime/allocator.hpp"
-#include "backends/null/null_driver.hpp"
+#include "support/null/null_driver.hpp"
 
 #include <volley/error.hpp>
 
@@ -20,11 +20,11 @@
 namespace volley::runtime {
 namespace {
 
-using backend::Memory;
-using backend::Point;
+using backends::Memory;
+using backends::Point;
 
 /// A timeline that counts how often it was asked.
-class CountedTimeline final : public backend::Timeline {
+class CountedTimeline final : public backends::Timeline {
 public:
     [[nodiscard]] Point completed() const noexcept override {
         ++asked;
@@ -44,7 +44,7 @@ protected:
     void make(const AllocatorOptions& options, unsigned queues = 2) {
         device = backends::null::make_driver(log)->open(1, {.memory_limit = options.limit});
         timelines.resize(queues);
-        std::vector<backend::Timeline*> list;
+        std::vector<backends::Timeline*> list;
         for (CountedTimeline& timeline : timelines) list.push_back(&timeline);
         allocator = std::make_unique<Allocator>(*device, list, options);
     }
@@ -60,7 +60,7 @@ protected:
     }
 
     std::shared_ptr<backends::null::NullLog> log = std::make_shared<backends::null::NullLog>();
-    std::unique_ptr<backend::Device> device;
+    std::unique_ptr<backends::Device> device;
     std::vector<CountedTimeline> timelines;
     std::unique_ptr<Allocator> allocator;
 };

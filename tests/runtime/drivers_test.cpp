@@ -62,7 +62,7 @@ TEST_F(DriversTest, DevicesListsEveryBackend) {
 }
 
 /// Knows without looking that it has nothing to offer unnamed.
-class ShyDriver final : public backend::Driver {
+class ShyDriver final : public backends::Driver {
 public:
     explicit ShyDriver(int& looked) : looked_(looked) {}
     [[nodiscard]] std::string_view name() const noexcept override { return "shy"; }
@@ -71,8 +71,8 @@ public:
         ++looked_;
         return {};
     }
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned /*index*/,
-                                                        const backend::DeviceOptions& /*options*/) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(
+        unsigned /*index*/, const backends::DeviceOptions& /*options*/) override {
         return nullptr;
     }
 
@@ -95,7 +95,7 @@ TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) {
 }
 
 /// Says that it has a GPU; nobody opens it.
-class GpuDriver final : public backend::Driver {
+class GpuDriver final : public backends::Driver {
 public:
     GpuDriver(std::string_view name, DeviceType type, bool software = false)
         : name_(name), type_(type), software_(software) {}
@@ -107,8 +107,8 @@ public:
         info.software = software_;
         return {info};
     }
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned /*index*/,
-                                                        const backend::DeviceOptions& /*options*/) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(
+        unsigned /*index*/, const backends::DeviceOptions& /*options*/) override {
         return nullptr;
     }
 
@@ -119,7 +119,7 @@ private:
 };
 
 /// What is preferred where there are these two, in a process of its own: drivers stay.
-void print_preferred(std::unique_ptr<backend::Driver> vulkan, std::unique_ptr<backend::Driver> opencl) {
+void print_preferred(std::unique_ptr<backends::Driver> vulkan, std::unique_ptr<backends::Driver> opencl) {
     Drivers::instance().add(std::move(vulkan));
     Drivers::instance().add(std::move(opencl));
     std::fprintf(stderr, "%s\n", Drivers::instance().preferred().info.id().c_str());

@@ -15,7 +15,7 @@ using backends::null::NullEntry;
 using backends::null::NullKind;
 using backends::null::NullUse;
 
-NullEntry command(NullKind kind, unsigned queue, backend::Point point, std::vector<NullUse> uses = {}) {
+NullEntry command(NullKind kind, unsigned queue, backends::Point point, std::vector<NullUse> uses = {}) {
     NullEntry entry;
     entry.kind = kind;
     entry.queue = queue;
@@ -24,19 +24,19 @@ NullEntry command(NullKind kind, unsigned queue, backend::Point point, std::vect
     entry.lines = {"q" + std::to_string(queue) + " " + std::to_string(point)};
     return entry;
 }
-NullEntry write_of(unsigned queue, backend::Point point, std::uint64_t offset) {
+NullEntry write_of(unsigned queue, backends::Point point, std::uint64_t offset) {
     return command(NullKind::Fill, queue, point, {{1, offset, 8, true}});
 }
-NullEntry read_of(unsigned queue, backend::Point point, std::uint64_t offset) {
+NullEntry read_of(unsigned queue, backends::Point point, std::uint64_t offset) {
     return command(NullKind::Launch, queue, point, {{1, offset, 8, false}});
 }
-NullEntry wait_for(unsigned queue, backend::Point point, unsigned other, backend::Point other_point) {
+NullEntry wait_for(unsigned queue, backends::Point point, unsigned other, backends::Point other_point) {
     NullEntry entry = command(NullKind::WaitFor, queue, point);
     entry.other_queue = other;
     entry.other_point = other_point;
     return entry;
 }
-NullEntry following(NullEntry launch, backend::Point after) {
+NullEntry following(NullEntry launch, backends::Point after) {
     launch.kind = NullKind::Launch;
     launch.after = after;
     return launch;

@@ -1,5 +1,5 @@
 // What kernels print, and where it goes.
-#include "backends/api/print.hpp"
+#include "backends/common/print.hpp"
 #include "runtime/runtime_support.hpp"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ TEST_P(PrintTest, ASinkThatThrowsFailsTheWait) {
 TEST(PrintFormat, LeavesWhatItCannotPlace) {
     const int value = 5;
     const DType type = ScalarType::I32;
-    EXPECT_EQ(backend::format_print("{} {} {", std::span(&type, 1), &value), "5 {} {");
-    EXPECT_EQ(backend::format_print("}}{{", {}, nullptr), "}{");
+    EXPECT_EQ(backends::format_print("{} {} {", std::span(&type, 1), &value), "5 {} {");
+    EXPECT_EQ(backends::format_print("}}{{", {}, nullptr), "}{");
 }
 
 }  // namespace

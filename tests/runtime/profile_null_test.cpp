@@ -87,7 +87,7 @@ TEST(ProfileRecords, CommandsThatOverlapAreOnTracksSideBySide) {
         record->ran(0, begin, end);
         profiler.add(record);
     };
-    const std::int64_t now = backend::steady_now();
+    const std::int64_t now = backends::steady_now();
     add(0, now, now + 100);
     add(0, now + 50, now + 200);   // beside the first
     add(0, now + 100, now + 150);  // behind the first

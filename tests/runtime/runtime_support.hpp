@@ -1,11 +1,11 @@
 // For tests of the runtime: what an exception must say, and contexts on a backend that only takes notes.
 #pragma once
 
-#include "backends/null/null_driver.hpp"
 #include "core/text.hpp"
 #include "runtime/drivers.hpp"
 #include "support/counting.hpp"
 #include "support/expect_error.hpp"
+#include "support/null/null_driver.hpp"
 
 #include <volley/volley.hpp>
 

@@ -103,7 +103,7 @@ VOLLEY_BACKEND_TEST(Storage, OneAllocationWinsAmongThreads) {
     for (int round = 0; round < 20; ++round) {
         const Buffer<int> buffer(1000);
         std::atomic<int> ready{0};
-        std::vector<const backend::Memory*> found(4);
+        std::vector<const backends::Memory*> found(4);
         std::vector<std::thread> threads;
         for (std::size_t t = 0; t < found.size(); ++t) {
             threads.emplace_back([&, t] {
@@ -113,7 +113,7 @@ VOLLEY_BACKEND_TEST(Storage, OneAllocationWinsAmongThreads) {
             });
         }
         for (std::thread& thread : threads) thread.join();
-        for (const backend::Memory* memory : found) EXPECT_EQ(memory, found[0]);
+        for (const backends::Memory* memory : found) EXPECT_EQ(memory, found[0]);
     }
     EXPECT_EQ(own.stats().allocations, 20u);
     EXPECT_EQ(own.stats().live, 0u);
@@ -219,7 +219,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
     Event done;
     {
         Gate gate(queue(1));
-        const backend::Point point =
+        const backends::Point point =
             core->queue(1).fill(storage->allocate(1), 0, 400, std::as_bytes(std::span("\1\1\1", 4)));
         storage->replica(1).wrote(1, point, {0, 400});
         done = core->make_event(1, point, "call");
@@ -285,7 +285,7 @@ VOLLEY_BACKEND_TEST(Reuse, NeverMixesWhatTemporariesHeld) {
 
 VOLLEY_BACKEND_TEST(Reuse, OfWhatAQueueStillWorksOnIsForThatQueueAlone) {
     const OwnContext own(*this);
-    const backend::Memory* held = nullptr;
+    const backends::Memory* held = nullptr;
     {
         Gate gate(queue(0));
         {
@@ -529,7 +529,7 @@ TEST(SmallLimitErrors, ErrorsOfWorkThatWasWaitedForAreNotLost) {
     {
         Gate gate(queue(0));
         const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
-        const backend::Point point =
+        const backends::Point point =
             core->queue(0).call([] { throw ArgumentError("it failed", "a test", "expect it"); });
         failing = core->make_event(0, point, "call");
         Buffer<char> former(700'000);

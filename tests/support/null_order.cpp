@@ -8,7 +8,7 @@
 
 namespace volley::testing {
 
-using backend::Point;
+using backends::Point;
 using backends::null::NullCommand;
 using backends::null::NullEntry;
 using backends::null::NullKind;

@@ -9,7 +9,7 @@
 // follows also the instances before its own, and those that its `after` names, and theirs.
 #pragma once
 
-#include "backends/null/null_log.hpp"
+#include "support/null/null_log.hpp"
 
 #include <bitset>
 #include <cstddef>
@@ -50,7 +50,7 @@ private:
         bool by_host = false;  // its part of a write
     };
     struct Passed {
-        backend::Point point = 0;
+        backends::Point point = 0;
         Set done;  // when the point has passed
     };
     struct Lane {
@@ -63,9 +63,9 @@ private:
     void add_write(std::size_t entry, const Set& before);
     std::size_t add_node(std::size_t entry, std::vector<backends::null::NullUse> uses, std::string name,
                          const Set& before);
-    [[nodiscard]] Set done_at(unsigned queue, backend::Point point) const;
+    [[nodiscard]] Set done_at(unsigned queue, backends::Point point) const;
     /// Nodes of the command at that point; none for points before the log.
-    [[nodiscard]] std::vector<std::size_t> nodes_at(unsigned queue, backend::Point point) const;
+    [[nodiscard]] std::vector<std::size_t> nodes_at(unsigned queue, backends::Point point) const;
     [[nodiscard]] bool conflict(const std::vector<std::size_t>& some,
                                 const std::vector<std::size_t>& others) const;
     [[nodiscard]] bool must_be_ordered(const Node& first, const Node& second) const;

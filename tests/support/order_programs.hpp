@@ -2,8 +2,8 @@
 // must be ordered, and queues must wait for nothing else (support/null_order.hpp).
 #pragma once
 
-#include "backends/null/null_driver.hpp"
 #include "runtime/drivers.hpp"
+#include "support/null/null_driver.hpp"
 #include "support/null_order.hpp"
 
 #include <volley/volley.hpp>

@@ -19,7 +19,7 @@ namespace vk = backends::vulkan;
 
 constexpr std::size_t staging_bytes = 64 << 10, chunk_bytes = 12 << 10;
 
-std::unique_ptr<backend::Device> open_vulkan(unsigned index, const backend::DeviceOptions& wanted) {
+std::unique_ptr<backends::Device> open_vulkan(unsigned index, const backends::DeviceOptions& wanted) {
     vk::VulkanOptions options;
     options.memory_limit = wanted.memory_limit;
     options.heap.map = false;
@@ -27,7 +27,7 @@ std::unique_ptr<backend::Device> open_vulkan(unsigned index, const backend::Devi
     return std::make_unique<vk::VulkanDevice>(vk::Instance::open(), index, options);
 }
 
-std::unique_ptr<backend::Device> open_opencl(unsigned index, const backend::DeviceOptions& wanted) {
+std::unique_ptr<backends::Device> open_opencl(unsigned index, const backends::DeviceOptions& wanted) {
     cl::OpenClOptions options;
     options.memory_limit = wanted.memory_limit;
     options.heap.share = false;
@@ -36,20 +36,20 @@ std::unique_ptr<backend::Device> open_opencl(unsigned index, const backend::Devi
     return std::make_unique<cl::OpenClDevice>(*platforms.api, platforms.devices[index], options);
 }
 
-class UnmappedDriver final : public backend::Driver {
+class UnmappedDriver final : public backends::Driver {
 public:
-    using Open = std::unique_ptr<backend::Device> (*)(unsigned index, const backend::DeviceOptions& wanted);
+    using Open = std::unique_ptr<backends::Device> (*)(unsigned index, const backends::DeviceOptions& wanted);
 
-    UnmappedDriver(std::unique_ptr<backend::Driver> own, Open how) : own_(std::move(own)), open_(how) {}
+    UnmappedDriver(std::unique_ptr<backends::Driver> own, Open how) : own_(std::move(own)), open_(how) {}
     [[nodiscard]] std::string_view name() const noexcept override { return own_->name(); }
     [[nodiscard]] std::vector<DeviceInfo> devices() override { return own_->devices(); }
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
-                                                        const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
+                                                         const backends::DeviceOptions& options) override {
         return open_(index, options);
     }
 
 private:
-    std::unique_ptr<backend::Driver> own_;
+    std::unique_ptr<backends::Driver> own_;
     Open open_;
 };
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace volley::backend {
+namespace volley::backends {
 
 KeptValues keep_values(BatchPlan& plan) {
     KeptValues kept;
@@ -57,4 +57,4 @@ Point Queue::submit(Batch& batch, std::uint32_t instances, std::span<const std::
     return point;
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

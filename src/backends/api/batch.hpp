@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace volley::backend {
+namespace volley::backends {
 
 enum class BatchKind : std::uint8_t { Launch, Copy, Fill };
 
@@ -18,7 +18,7 @@ enum class BatchKind : std::uint8_t { Launch, Copy, Fill };
 struct BatchCommand {
     BatchKind kind = BatchKind::Launch;
 
-    // Launch: as backend::Launch. The values of arguments that are not dynamic are read by Queue::prepare
+    // Launch: as backends::Launch. The values of arguments that are not dynamic are read by Queue::prepare
     // alone.
     Program* program = nullptr;
     ir::Dim3 global = {1, 1, 1};
@@ -82,4 +82,4 @@ private:
     KeptValues kept_;
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

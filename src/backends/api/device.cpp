@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace volley::backend {
+namespace volley::backends {
 
 std::unique_ptr<Memory> Device::import_host(std::span<std::byte> /*bytes*/) {
     fail(ErrorCode::Unsupported, "the caller's memory cannot be used without a copy", info().id(),
@@ -32,4 +32,4 @@ void Device::check_import(std::span<const std::byte> bytes) const {
          info().id(), cat("allocate it at a multiple of ", alignment, ", or write() it into a buffer"));
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

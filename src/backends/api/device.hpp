@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// What a context may ask of its devices. Zero means: the environment's setting, else the backend's own
 /// choice.
@@ -59,7 +59,8 @@ protected:
 };
 
 /// A backend: finds its devices. Constructing one opens its driver; a machine without it has no devices.
-/// <backend>_driver.hpp declares `std::unique_ptr<backend::Driver> make_driver()` in the backend's namespace.
+/// <backend>_driver.hpp declares `std::unique_ptr<backends::Driver> make_driver()` in the backend's
+/// namespace.
 class Driver {
 public:
     virtual ~Driver() = default;
@@ -73,4 +74,4 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Device> open(unsigned index, const DeviceOptions& options) = 0;
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// One block of a device's memory. Owned by whoever allocated it; freed by its destructor, which must not run
 /// before the device is done with it (the runtime retires memory by timeline points).
@@ -29,4 +29,4 @@ protected:
     std::byte* host_;
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// Compiled for one device, for every local size: variants for a local size or a grid with partial edges are
 /// made when they are first launched, inside. Thread-safe. Must outlive the launches that use it.
@@ -24,4 +24,4 @@ protected:
     ir::Function function_;  // verified and optimised
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

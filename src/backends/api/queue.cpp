@@ -2,7 +2,7 @@
 // command each, marks as callbacks.
 #include "backends/api/queue.hpp"
 
-namespace volley::backend {
+namespace volley::backends {
 namespace {
 
 std::uint64_t start_of(const RectPlace& place, std::uint64_t row, std::uint64_t plane) {
@@ -52,4 +52,4 @@ Point Queue::mark() {
     return call([] {});
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// One argument of a launch, in the order of the kernel's parameters.
 struct Argument {
@@ -102,4 +102,4 @@ public:
     virtual void flush() {}
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// How much: planes of rows of bytes. None of the numbers is 0.
 struct Rect {
@@ -21,4 +21,4 @@ struct RectPlace {
     std::array<std::uint64_t, 2> stride{};  // bytes from row to row, from plane to plane
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -1,7 +1,7 @@
 // Joining goes from the innermost direction out.
 #include "backends/api/rect_parts.hpp"
 
-namespace volley::backend {
+namespace volley::backends {
 
 RectMove joined(const RectMove& move) noexcept {
     Rect rect = move.rect;
@@ -34,4 +34,4 @@ Rect part_of(const Rect& rect, std::uint64_t bytes) noexcept {
     return {rect.row, {rows, std::min(rect.count[1], bytes / (rect.row * rows))}};
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// A rect with both its places.
 struct RectMove {
@@ -51,4 +51,4 @@ void for_each_part(const Rect& rect, const Rect& most, F&& f) {
     }
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

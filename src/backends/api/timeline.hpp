@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace volley::backend {
+namespace volley::backends {
 
 using Point = std::uint64_t;  // 0 has always passed
 
@@ -25,4 +25,4 @@ public:
     [[nodiscard]] virtual bool lost() const noexcept { return false; }
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace volley::backend {
+namespace volley::backends {
 
 constinit std::atomic<std::uint32_t> TimesScope::live_scopes{0};
 constinit thread_local const TimesTag* TimesScope::thread_tag = nullptr;
@@ -33,4 +33,4 @@ void TimedHere::tell() const noexcept {
     }
 }
 
-}  // namespace volley::backend
+}  // namespace volley::backends

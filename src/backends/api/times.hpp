@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-namespace volley::backend {
+namespace volley::backends {
 
 /// Of the clock that all times are told on.
 [[nodiscard]] inline std::int64_t steady_now() noexcept {
@@ -112,4 +112,4 @@ private:
     std::int64_t begin_ = 0;
 };
 
-}  // namespace volley::backend
+}  // namespace volley::backends

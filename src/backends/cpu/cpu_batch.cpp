@@ -14,8 +14,8 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backend::BatchCommand;
-using backend::BatchKind;
+using backends::BatchCommand;
+using backends::BatchKind;
 
 constexpr double call_ns = 20;  // a command that does nothing
 /// Work that no other thread could share is handed over if it takes longer than a thread may need to wake up.
@@ -45,7 +45,7 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
         prepared.ns += estimated_ns(*prepared.kernel.program, command.global);
         return prepared;
     }
-    const backend::RectMove& move = command.move;
+    const backends::RectMove& move = command.move;
     if (move.rect.bytes() == 0) return prepared;
     prepared.transfer = command.kind == BatchKind::Copy
                             ? copying(command.to->host(), move.to, command.from->host(), move.from, move.rect)
@@ -59,7 +59,7 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
 
 // ---- making ----
 
-CpuBatch::CpuBatch(backend::BatchPlan plan, unsigned threads)
+CpuBatch::CpuBatch(backends::BatchPlan plan, unsigned threads)
     : value_bytes_(plan.value_bytes), commands_(static_cast<std::uint32_t>(plan.commands.size())) {
     std::vector<Prepared> prepared;
     std::vector<Weight> weights;
@@ -99,7 +99,7 @@ CpuBatch::Step CpuBatch::add_launch(const BatchCommand& command, KernelRun run, 
     pack_arguments(program, command.args, args);
     for (std::size_t i = 0; i < command.args.size(); ++i) {
         const std::uint32_t from = command.args[i].dynamic;
-        if (from == backend::Argument::fixed) continue;
+        if (from == backends::Argument::fixed) continue;
         const auto bytes = static_cast<std::uint32_t>(program.function().params[i].type.size());
         patches_.push_back({args + program.args().offsets[i], from, bytes});
     }
@@ -148,7 +148,7 @@ bool CpuBatch::runs_at_once(std::uint32_t instances) const noexcept {
 }
 
 void CpuBatch::run_all(std::span<const std::byte> values, std::uint32_t instances,
-                       const backend::TimesTag& times) {
+                       const backends::TimesTag& times) {
     std::exception_ptr error;
     for (std::uint32_t i = 0; i < instances; ++i) {
         instance_ = i;
@@ -167,17 +167,17 @@ void CpuBatch::patch(const std::byte* values) noexcept {
     for (const Patch& patch : patches_) std::memcpy(patch.to, values + patch.from, patch.bytes);
 }
 
-std::exception_ptr CpuBatch::run(Piece piece, const backend::TimesTag& times) const noexcept {
+std::exception_ptr CpuBatch::run(Piece piece, const backends::TimesTag& times) const noexcept {
     const Task& task = tasks_[piece.task];
     std::exception_ptr error;
     for (std::uint32_t i = task.begin; i < task.end; ++i) {
-        const std::int64_t begin = times ? backend::steady_now() : 0;
+        const std::int64_t begin = times ? backends::steady_now() : 0;
         try {
             run_step(steps_[i], piece.index);
         } catch (...) {
             if (!error) error = std::current_exception();  // the first stands for all; the others go on
         }
-        if (times) times.times->ran(instance_ * commands_ + steps_[i].command, begin, backend::steady_now());
+        if (times) times.times->ran(instance_ * commands_ + steps_[i].command, begin, backends::steady_now());
     }
     return error;
 }

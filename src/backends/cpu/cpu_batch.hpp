@@ -28,7 +28,7 @@ namespace volley::backends::cpu {
 
 struct TaskPlan;
 
-class CpuBatch final : public backend::Batch {
+class CpuBatch final : public backends::Batch {
 public:
     /// A task, or a part of it: what one thread runs at a time.
     struct Piece {
@@ -46,7 +46,7 @@ public:
 
     /// How launches are cut follows from what their kernels cost: guesses, and measurements up to now. Both
     /// stay as they are for the life of the batch. Throws CompileError.
-    CpuBatch(backend::BatchPlan plan, unsigned threads);
+    CpuBatch(backends::BatchPlan plan, unsigned threads);
 
     [[nodiscard]] bool empty() const noexcept { return steps_.empty(); }
     [[nodiscard]] std::size_t value_bytes() const noexcept { return value_bytes_; }
@@ -54,13 +54,13 @@ public:
     [[nodiscard]] bool runs_at_once(std::uint32_t instances) const noexcept;
 
     /// All of it, on this thread. Throws the first error when everything has run.
-    void run_all(std::span<const std::byte> values, std::uint32_t instances, const backend::TimesTag& times);
+    void run_all(std::span<const std::byte> values, std::uint32_t instances, const backends::TimesTag& times);
 
     // By threads of a queue.
     /// For a claim: a piece. The first of a submission begins it, with values that stay until it has ended.
     [[nodiscard]] Next take(const std::byte* values, std::uint32_t instances) noexcept;
     /// Runs a piece, tells its commands' times if somebody wants to know, and gives the first error of them.
-    [[nodiscard]] std::exception_ptr run(Piece piece, const backend::TimesTag& times) const noexcept;
+    [[nodiscard]] std::exception_ptr run(Piece piece, const backends::TimesTag& times) const noexcept;
     /// A piece has run: what it made ready is in the list, but for the piece that the thread is to go on
     /// with. Where the answer is Nothing, the batch may be gone.
     [[nodiscard]] Next give_back(Piece piece) noexcept;
@@ -94,8 +94,8 @@ private:
         std::uint32_t begin = 0, end = 0;
     };
 
-    [[nodiscard]] Step add_launch(const backend::BatchCommand& command, KernelRun run, std::byte* args);
-    [[nodiscard]] Step add_transfer(const backend::BatchCommand& command, Transfer transfer,
+    [[nodiscard]] Step add_launch(const backends::BatchCommand& command, KernelRun run, std::byte* args);
+    [[nodiscard]] Step add_transfer(const backends::BatchCommand& command, Transfer transfer,
                                     std::byte* pattern);
     void connect(const std::vector<TaskPlan>& plans);
     void run_step(const Step& step, std::uint32_t piece) const;

@@ -1,7 +1,7 @@
 // What running a piece of each kind of command means. Nothing here knows of queues or threads.
 #include "backends/cpu/cpu_command.hpp"
 
-#include "backends/api/host_rect.hpp"
+#include "backends/common/host_rect.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "backends/cpu/cpu_scratch.hpp"
 
@@ -30,18 +30,18 @@ double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 /// How many pieces there are in each direction.
-backend::Rect parts_of(const Transfer& transfer) {
-    const backend::Rect& rect = transfer.move.rect;
-    const backend::Rect& most = transfer.most;
+backends::Rect parts_of(const Transfer& transfer) {
+    const backends::Rect& rect = transfer.move.rect;
+    const backends::Rect& most = transfer.most;
     return {ceil_div(rect.row, most.row),
             {ceil_div(rect.count[0], most.count[0]), ceil_div(rect.count[1], most.count[1])}};
 }
 
-backend::RectPart part_at(const Transfer& transfer, std::uint32_t index) {
-    const backend::Rect& rect = transfer.move.rect;
-    const backend::Rect& most = transfer.most;
-    const backend::Rect parts = parts_of(transfer);
-    backend::RectPart part;
+backends::RectPart part_at(const Transfer& transfer, std::uint32_t index) {
+    const backends::Rect& rect = transfer.move.rect;
+    const backends::Rect& most = transfer.most;
+    const backends::Rect parts = parts_of(transfer);
+    backends::RectPart part;
     part.byte = index % parts.row * most.row;
     part.row = index / parts.row % parts.count[0] * most.count[0];
     part.plane = index / parts.row / parts.count[0] * most.count[1];
@@ -98,19 +98,19 @@ void run_kernel(const KernelRun& run, std::uint32_t index) {
 }
 
 void run_copy(const Transfer& transfer, std::uint32_t index) {
-    const backend::RectPart part = part_at(transfer, index);
-    backend::copy_rows(transfer.to, part.in(transfer.move.to), transfer.from, part.in(transfer.move.from),
-                       part.rect, transfer.streaming);
+    const backends::RectPart part = part_at(transfer, index);
+    backends::copy_rows(transfer.to, part.in(transfer.move.to), transfer.from, part.in(transfer.move.from),
+                        part.rect, transfer.streaming);
 }
 
 void run_fill(const Transfer& transfer, std::uint32_t index) {
-    const backend::RectPart part = part_at(transfer, index);
-    backend::fill_rows(transfer.to, part.in(transfer.move.to), part.rect, {transfer.from, transfer.pattern},
-                       transfer.streaming);
+    const backends::RectPart part = part_at(transfer, index);
+    backends::fill_rows(transfer.to, part.in(transfer.move.to), part.rect, {transfer.from, transfer.pattern},
+                        transfer.streaming);
 }
 
 std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
-    const backend::Rect& rect = transfer.move.rect;
+    const backends::Rect& rect = transfer.move.rect;
     std::uint64_t bytes = ceil_div(rect.bytes(), pieces);
     if (rect.row > bytes) {
         // Rows are cut at whole pages, so that no two threads write to one line, and at whole patterns.
@@ -118,8 +118,8 @@ std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
         const std::uint64_t unit = std::lcm(std::uint64_t{4096}, pattern);
         bytes = std::min(ceil_div(bytes, unit) * unit, rect.row);
     }
-    transfer.most = backend::part_of(rect, bytes);
-    const backend::Rect parts = parts_of(transfer);
+    transfer.most = backends::part_of(rect, bytes);
+    const backends::Rect parts = parts_of(transfer);
     return static_cast<std::uint32_t>(parts.row * parts.rows());
 }
 

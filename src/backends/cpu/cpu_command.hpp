@@ -53,8 +53,8 @@ void run_kernel(const KernelRun& run, std::uint32_t index);
 struct Transfer {
     std::byte* to = nullptr;
     const std::byte* from = nullptr;  // a copy's source, or a fill's pattern
-    backend::RectMove move;           // a fill's has no `from`
-    backend::Rect most;               // of a piece, in each direction; of a row whole patterns
+    backends::RectMove move;          // a fill's has no `from`
+    backends::Rect most;              // of a piece, in each direction; of a row whole patterns
     std::uint64_t pattern = 0;        // a fill's period
     bool streaming = false;           // more than the caches hold: go around them
 };
@@ -69,9 +69,9 @@ struct Command;
 /// What a wait waits for. Another CPU queue keeps it from when it is given, and says when its point has
 /// passed: no thread sleeps there. For others the queue's own thread waits when the command's turn has come.
 struct Wait {
-    backend::Timeline* timeline = nullptr;
+    backends::Timeline* timeline = nullptr;
     CpuQueue* queue = nullptr;  // whose timeline that is, if it is one
-    backend::Point point = 0;
+    backends::Point point = 0;
     CpuQueue* waiting = nullptr;  // the command's own
     bool passed = false;          // with the lock of `waiting`
     Command* next = nullptr;      // in the list of `queue`
@@ -88,22 +88,22 @@ struct Command {
     static constexpr unsigned point_shift = 32;
     static constexpr std::uint64_t point_mask = (std::uint64_t{1} << 29) - 1;
 
-    [[nodiscard]] static constexpr std::uint64_t word_of(backend::Point point) noexcept {
+    [[nodiscard]] static constexpr std::uint64_t word_of(backends::Point point) noexcept {
         return (point & point_mask) << point_shift;
     }
     [[nodiscard]] static constexpr std::uint32_t left(std::uint64_t word) noexcept {
         const auto pieces = static_cast<std::uint32_t>(word);
         return (word & two_ended) != 0 ? pieces & most_pieces : pieces;
     }
-    static constexpr backend::Point everything = ~backend::Point{0};
+    static constexpr backends::Point everything = ~backends::Point{0};
     /// Whether the word's command lies behind the point. No queue holds as many commands as would mislead it.
-    [[nodiscard]] static constexpr bool is_behind(std::uint64_t word, backend::Point point) noexcept {
+    [[nodiscard]] static constexpr bool is_behind(std::uint64_t word, backends::Point point) noexcept {
         if (point == everything) return false;
         const std::uint64_t ahead = ((word >> point_shift) - point) & point_mask;
         return ahead != 0 && ahead <= point_mask / 2;
     }
     /// Whether there is a piece for a thread that goes as far as the point.
-    [[nodiscard]] static constexpr bool has_piece(std::uint64_t word, backend::Point until) noexcept {
+    [[nodiscard]] static constexpr bool has_piece(std::uint64_t word, backends::Point until) noexcept {
         return left(word) != 0 && !is_behind(word, until);
     }
     static constexpr std::size_t inline_bytes = 512;  // 16 buffers, or 16 values of 32 bytes
@@ -113,7 +113,7 @@ struct Command {
 
     CommandKind kind = CommandKind::Launch;
     std::uint32_t pieces = 1;
-    backend::Point point = 0;
+    backends::Point point = 0;
     Command* next = nullptr;
 
     KernelRun kernel;
@@ -123,7 +123,7 @@ struct Command {
     CpuBatch* batch = nullptr;
     std::uint32_t instances = 0;
     const std::byte* values = nullptr;  // of a batch's instances
-    backend::TimesTag times;            // of most commands nobody's
+    backends::TimesTag times;           // of most commands nobody's
 
     alignas(64) std::byte bytes[inline_bytes];  // a launch's arguments, a batch's values, a small transfer's
                                                 // data, a fill's pattern

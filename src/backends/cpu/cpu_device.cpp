@@ -10,30 +10,30 @@
 namespace volley::backends::cpu {
 
 CpuDevice::CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
-                     std::shared_ptr<backend::MemoryBudget> budget)
+                     std::shared_ptr<backends::MemoryBudget> budget)
     : info_(std::move(info)),
       target_(std::move(target)),
       pool_(std::move(pool)),
       budget_(std::move(budget)) {}
 
-std::unique_ptr<backend::Memory> CpuDevice::allocate(std::size_t bytes) {
-    return std::make_unique<CpuMemory>(bytes, backend::host_alignment, budget_);
+std::unique_ptr<backends::Memory> CpuDevice::allocate(std::size_t bytes) {
+    return std::make_unique<CpuMemory>(bytes, backends::host_alignment, budget_);
 }
 
-std::unique_ptr<backend::Memory> CpuDevice::allocate_host(std::size_t bytes) {
-    return std::make_unique<CpuMemory>(bytes, backend::host_page, budget_);
+std::unique_ptr<backends::Memory> CpuDevice::allocate_host(std::size_t bytes) {
+    return std::make_unique<CpuMemory>(bytes, backends::host_page, budget_);
 }
 
-std::unique_ptr<backend::Memory> CpuDevice::import_host(std::span<std::byte> bytes) {
+std::unique_ptr<backends::Memory> CpuDevice::import_host(std::span<std::byte> bytes) {
     check_import(bytes);
-    return std::make_unique<backend::CallerMemory>(bytes);
+    return std::make_unique<backends::CallerMemory>(bytes);
 }
 
-std::unique_ptr<backend::Program> CpuDevice::compile(ir::Function fn) {
+std::unique_ptr<backends::Program> CpuDevice::compile(ir::Function fn) {
     return std::make_unique<CpuProgram>(std::move(fn), target_);
 }
 
-std::unique_ptr<backend::Queue> CpuDevice::make_queue() { return std::make_unique<CpuQueue>(pool_); }
+std::unique_ptr<backends::Queue> CpuDevice::make_queue() { return std::make_unique<CpuQueue>(pool_); }
 
 ir::Dim3 CpuDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;

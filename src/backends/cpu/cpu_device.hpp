@@ -1,8 +1,8 @@
 // The processor as a device of one context.
 #pragma once
 
-#include "backends/api/caller_memory.hpp"
 #include "backends/api/device.hpp"
+#include "backends/common/caller_memory.hpp"
 #include "backends/cpu/cpu_memory.hpp"
 #include "backends/cpu/cpu_pool.hpp"
 #include "codegen/llvm/compiler.hpp"
@@ -11,25 +11,25 @@
 
 namespace volley::backends::cpu {
 
-class CpuDevice final : public backend::Device {
+class CpuDevice final : public backends::Device {
 public:
     CpuDevice(DeviceInfo info, codegen::llvm::Target target, std::shared_ptr<CpuPool> pool,
-              std::shared_ptr<backend::MemoryBudget> budget);
+              std::shared_ptr<backends::MemoryBudget> budget);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(std::size_t bytes) override;
     [[nodiscard]] std::size_t import_alignment() const noexcept override { return 1; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
-    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
 private:
     DeviceInfo info_;
     codegen::llvm::Target target_;
     std::shared_ptr<CpuPool> pool_;
-    std::shared_ptr<backend::MemoryBudget> budget_;
+    std::shared_ptr<backends::MemoryBudget> budget_;
 };
 
 }  // namespace volley::backends::cpu

@@ -88,7 +88,7 @@ DeviceInfo describe_processor(unsigned threads, unsigned width) {
     return info;
 }
 
-class CpuDriver final : public backend::Driver {
+class CpuDriver final : public backends::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "cpu"; }
 
@@ -96,28 +96,28 @@ public:
         return {describe_processor(threads({}), target({}).width)};
     }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
-                                                        const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
+                                                         const backends::DeviceOptions& options) override {
         if (index != 0)
             fail(ErrorCode::UnknownDevice, "there is no such device", cat("cpu:", index), "use cpu:0");
         const codegen::llvm::Target wanted = target(options);
         const unsigned count = threads(options);
         DeviceInfo info = describe_processor(count, wanted.width);
-        const std::uint64_t limit = backend::memory_limit_of_user(options.memory_limit);
+        const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
         const bool by_user = limit != 0 && limit < info.memory_bytes;
         auto budget =
-            std::make_shared<backend::MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);
+            std::make_shared<backends::MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);
         return std::make_unique<CpuDevice>(std::move(info), wanted, pool(count), std::move(budget));
     }
 
 private:
-    static codegen::llvm::Target target(const backend::DeviceOptions& options) {
+    static codegen::llvm::Target target(const backends::DeviceOptions& options) {
         unsigned width = options.cpu_width;
         if (width == 0) width = static_cast<unsigned>(settings().cpu_width.value_or(0));
         return codegen::llvm::host_target(width);
     }
 
-    static unsigned threads(const backend::DeviceOptions& options) {
+    static unsigned threads(const backends::DeviceOptions& options) {
         if (options.cpu_threads != 0) return options.cpu_threads;
         if (const auto set = settings().cpu_threads) return static_cast<unsigned>(*set);
         return core_count();
@@ -138,6 +138,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<CpuDriver>(); }
+std::unique_ptr<backends::Driver> make_driver() { return std::make_unique<CpuDriver>(); }
 
 }  // namespace volley::backends::cpu

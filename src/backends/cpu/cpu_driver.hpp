@@ -7,6 +7,6 @@
 
 namespace volley::backends::cpu {
 
-[[nodiscard]] std::unique_ptr<backend::Driver> make_driver();
+[[nodiscard]] std::unique_ptr<backends::Driver> make_driver();
 
 }  // namespace volley::backends::cpu

@@ -1,7 +1,7 @@
 // Which variant of a kernel a launch takes, and how much of it is worth a thread.
 #include "backends/cpu/cpu_launch.hpp"
 
-#include "backends/api/stream_copy.hpp"
+#include "backends/common/stream_copy.hpp"
 #include "backends/cpu/cpu_program.hpp"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
 }
 
 /// Results larger than the last cache are written past it: what is not read again soon only evicts what is.
-bool pays_to_stream(const CpuProgram& program, std::span<const backend::Argument> args) {
+bool pays_to_stream(const CpuProgram& program, std::span<const backends::Argument> args) {
     const auto& params = program.function().params;
     for (std::size_t i = 0; i < params.size(); ++i) {
         if (!program.written_only()[i]) continue;
         const auto start = reinterpret_cast<std::uintptr_t>(args[i].memory->host() + args[i].offset);
-        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= backend::last_cache_bytes())
+        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= backends::last_cache_bytes())
             return false;
     }
     return true;
@@ -60,7 +60,7 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
     return pieces;
 }
 
-KernelRun prepare_launch(const backend::Launch& launch, unsigned threads) {
+KernelRun prepare_launch(const backends::Launch& launch, unsigned threads) {
     const auto& program = static_cast<const CpuProgram&>(*launch.program);
     const ir::Dim3 global = launch.global;
     const ir::Dim3 local = launch.local;
@@ -94,14 +94,14 @@ KernelRun prepare_launch(const backend::Launch& launch, unsigned threads) {
     return run;
 }
 
-void pack_arguments(const CpuProgram& program, std::span<const backend::Argument> args, std::byte* to) {
+void pack_arguments(const CpuProgram& program, std::span<const backends::Argument> args, std::byte* to) {
     const auto& params = program.function().params;
     const auto& offsets = program.args().offsets;
     for (std::size_t i = 0; i < params.size(); ++i) {
         if (params[i].kind == ir::ParamKind::Buffer) {
             const codegen::llvm::BufferArg buffer{args[i].memory->host() + args[i].offset, args[i].elements};
             std::memcpy(to + offsets[i], &buffer, sizeof buffer);
-        } else if (args[i].dynamic == backend::Argument::fixed) {
+        } else if (args[i].dynamic == backends::Argument::fixed) {
             std::memcpy(to + offsets[i], args[i].value, params[i].type.size());
         }
     }

@@ -22,10 +22,10 @@ constexpr double piece_ns = 20'000;  // a piece should dwarf the cost of claimin
 [[nodiscard]] Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads);
 
 /// Everything of a launch but its arguments. Compiles the variant if it is new; throws CompileError.
-[[nodiscard]] KernelRun prepare_launch(const backend::Launch& launch, unsigned threads);
+[[nodiscard]] KernelRun prepare_launch(const backends::Launch& launch, unsigned threads);
 
 /// Packs a launch's arguments into `to`, laid out as the kernel expects them (CpuProgram::args). Those that
 /// are dynamic are left out.
-void pack_arguments(const CpuProgram& program, std::span<const backend::Argument> args, std::byte* to);
+void pack_arguments(const CpuProgram& program, std::span<const backends::Argument> args, std::byte* to);
 
 }  // namespace volley::backends::cpu

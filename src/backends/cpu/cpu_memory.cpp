@@ -39,7 +39,7 @@ std::byte* CpuMemory::map(std::size_t bytes, std::size_t alignment, Mapping& map
     return aligned;
 }
 
-CpuMemory::CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backend::MemoryBudget> budget)
+CpuMemory::CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backends::MemoryBudget> budget)
     : Memory(bytes, nullptr), budget_(std::move(budget)) {
     budget_->take(bytes);
     host_ = map(bytes, alignment, mapping_);

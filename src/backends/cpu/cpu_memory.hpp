@@ -3,17 +3,17 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 
 #include <cstddef>
 #include <memory>
 
 namespace volley::backends::cpu {
 
-class CpuMemory final : public backend::Memory {
+class CpuMemory final : public backends::Memory {
 public:
     /// `alignment` is a power of two, at most a page.
-    CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backend::MemoryBudget> budget);
+    CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<backends::MemoryBudget> budget);
     ~CpuMemory() override;
 
 private:
@@ -23,7 +23,7 @@ private:
     };
     static std::byte* map(std::size_t bytes, std::size_t alignment, Mapping& mapping);
 
-    std::shared_ptr<backend::MemoryBudget> budget_;
+    std::shared_ptr<backends::MemoryBudget> budget_;
     Mapping mapping_;  // empty for small blocks
 };
 

@@ -1,8 +1,8 @@
 // Variants are made under a lock, looked up without one.
 #include "backends/cpu/cpu_program.hpp"
 
-#include "backends/api/dump.hpp"
-#include "backends/api/print.hpp"
+#include "backends/common/dump.hpp"
+#include "backends/common/print.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
 
@@ -87,8 +87,8 @@ void CpuProgram::dump(const llvm::Variant& variant) const {
         return cat(what, " of ", function_.name, ", ", target_.width, " lanes, local size ", variant.local[0],
                    "x", variant.local[1], "x", variant.local[2], variant.full ? ", whole grid" : "");
     };
-    if (wanted.llvm) backend::dump(title("LLVM IR"), llvm::llvm_ir(function_, variant, target_));
-    if (wanted.assembly) backend::dump(title("assembly"), llvm::assembly(function_, variant, target_));
+    if (wanted.llvm) backends::dump(title("LLVM IR"), llvm::llvm_ir(function_, variant, target_));
+    if (wanted.assembly) backends::dump(title("assembly"), llvm::assembly(function_, variant, target_));
 }
 
 std::string CpuProgram::code(ir::Dim3 local) const {
@@ -101,7 +101,7 @@ void PrintJob::print(void* job, std::uint32_t format, const void* values) noexce
     try {
         const auto types = self.program_.print_types(format);
         const ir::Function& fn = self.program_.function();
-        backend::deliver_print(fn, fn.strings[format], types, values);
+        backends::deliver_print(fn, fn.strings[format], types, values);
     } catch (...) {
         self.error_ = std::current_exception();
     }

@@ -21,7 +21,7 @@ struct CostEstimate {
 };
 [[nodiscard]] CostEstimate estimate_cost(const ir::Function& fn, unsigned width);
 
-class CpuProgram final : public backend::Program {
+class CpuProgram final : public backends::Program {
 public:
     CpuProgram(ir::Function function, codegen::llvm::Target target);
 

@@ -13,7 +13,7 @@
 
 namespace volley::backends::cpu {
 
-using backend::Point;
+using backends::Point;
 
 namespace {
 
@@ -47,7 +47,7 @@ bool CpuQueue::open(Command* command) noexcept {
     if (command->kind == CommandKind::Wait) {
         Wait& wait = command->wait;
         if (wait.queue == nullptr) wait.passed = wait.timeline->completed() >= wait.point;
-        if (command->times) wait.begin = backend::steady_now();
+        if (command->times) wait.begin = backends::steady_now();
         if (wait.passed) return false;
         if (wait.queue != nullptr) {
             word |= Command::elsewhere;
@@ -70,7 +70,7 @@ bool CpuQueue::open(Command* command) noexcept {
 
 void CpuQueue::open_first() noexcept {
     while (first_ != nullptr && !open(first_)) {
-        if (first_->times) first_->times.ran(first_->wait.begin, backend::steady_now());
+        if (first_->times) first_->times.ran(first_->wait.begin, backends::steady_now());
         retire_first();
     }
 }
@@ -97,7 +97,7 @@ Point CpuQueue::submit(Command* command, std::unique_lock<std::mutex>& lock) {
     const Point point = submitted_.load(std::memory_order_relaxed) + 1;
     command->point = point;
     command->next = nullptr;
-    if (backend::TimesScope::wanted()) command->times = backend::TimesScope::tag();
+    if (backends::TimesScope::wanted()) command->times = backends::TimesScope::tag();
     (was_idle ? first_ : last_->next) = command;
     last_ = command;
     if (is_hosts(*command)) hosts_.fetch_add(1, std::memory_order_relaxed);
@@ -128,7 +128,7 @@ void CpuQueue::make_room() {
     help_until(point - backlog / 2, forever);
 }
 
-Point CpuQueue::launch(const backend::Launch& launch) {
+Point CpuQueue::launch(const backends::Launch& launch) {
     KernelRun run = prepare_launch(launch, pool_->threads());
     const std::size_t size = run.program->args().size;
     std::unique_lock lock(mutex_);
@@ -137,7 +137,7 @@ Point CpuQueue::launch(const backend::Launch& launch) {
         pack_arguments(*run.program, launch.args, args);
         run.work.args = args;
         return run_here([&] {
-            const backend::TimedHere timed;
+            const backends::TimedHere timed;
             run_kernel(run, 0);
         });
     }
@@ -166,24 +166,24 @@ Point CpuQueue::call(std::function<void()> callback) {
 
 Point CpuQueue::mark() {
     std::unique_lock lock(mutex_);
-    if (idle()) return run_here([] { const backend::TimedHere timed; });
+    if (idle()) return run_here([] { const backends::TimedHere timed; });
     Command* command = take_free();
     command->kind = CommandKind::Mark;
     command->pieces = 1;
     return submit(command, lock);
 }
 
-std::unique_ptr<backend::Batch> CpuQueue::prepare(backend::BatchPlan plan) {
+std::unique_ptr<backends::Batch> CpuQueue::prepare(backends::BatchPlan plan) {
     return std::make_unique<CpuBatch>(std::move(plan), pool_->threads());
 }
 
-Point CpuQueue::submit(backend::Batch& given, std::uint32_t instances, std::span<const std::byte> values) {
+Point CpuQueue::submit(backends::Batch& given, std::uint32_t instances, std::span<const std::byte> values) {
     auto& batch = static_cast<CpuBatch&>(given);
     if (batch.empty() || instances == 0) return last();
     if (values.size() < instances * batch.value_bytes()) fail_internal("a batch's instances lack values");
     std::unique_lock lock(mutex_);
     if (idle() && batch.runs_at_once(instances)) {
-        return run_here([&] { batch.run_all(values, instances, backend::TimesScope::tag()); });
+        return run_here([&] { batch.run_all(values, instances, backends::TimesScope::tag()); });
     }
     lock.unlock();
     make_room();
@@ -258,13 +258,13 @@ void CpuQueue::run(Claim mine, Turn turn) {
 }
 
 void CpuQueue::execute(Command& command, std::uint32_t piece) noexcept {
-    const std::int64_t begin = command.times ? backend::steady_now() : 0;
+    const std::int64_t begin = command.times ? backends::steady_now() : 0;
     try {
         execute_piece(command, piece);
     } catch (...) {
         keep_error(command.point, std::current_exception());
     }
-    if (command.times) command.times.ran(begin, backend::steady_now());
+    if (command.times) command.times.ran(begin, backends::steady_now());
 }
 
 void CpuQueue::execute_piece(Command& command, std::uint32_t piece) {
@@ -276,7 +276,7 @@ void CpuQueue::execute_piece(Command& command, std::uint32_t piece) {
             const std::function<void()> callback = std::move(command.callback);
             command.callback = nullptr;
             // A thread that gives another command may be the one to run this.
-            const backend::TimesScope others({});
+            const backends::TimesScope others({});
             callback();
             break;
         }

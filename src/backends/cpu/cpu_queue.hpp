@@ -27,7 +27,7 @@
 
 namespace volley::backends::cpu {
 
-class CpuQueue final : public backend::Queue, public backend::Timeline, private WorkSource {
+class CpuQueue final : public backends::Queue, public backends::Timeline, private WorkSource {
 public:
     explicit CpuQueue(std::shared_ptr<CpuPool> pool);
     /// Waits for its work. Errors that nobody waited for are lost.
@@ -36,45 +36,46 @@ public:
     CpuQueue& operator=(const CpuQueue&) = delete;
 
     // Queue
-    backend::Point launch(const backend::Launch& launch) override;
-    backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
-    backend::Point read(const backend::Memory& from, std::uint64_t offset,
-                        std::span<std::byte> data) override;
-    backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
-                        std::uint64_t from_offset, std::uint64_t bytes) override;
-    backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                        std::span<const std::byte> pattern) override;
-    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
-                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
-    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
-                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
-    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
-                             const backend::Memory& from, const backend::RectPlace& from_at,
-                             const backend::Rect& rect) override;
-    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
-                             std::span<const std::byte> pattern) override;
-    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& /*to*/,
-                                           const backend::RectPlace& /*from*/,
-                                           const backend::Rect& /*rect*/) const noexcept override {
+    backends::Point launch(const backends::Launch& launch) override;
+    backends::Point write(backends::Memory& to, std::uint64_t offset,
+                          std::span<const std::byte> data) override;
+    backends::Point read(const backends::Memory& from, std::uint64_t offset,
+                         std::span<std::byte> data) override;
+    backends::Point copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
+                         std::uint64_t from_offset, std::uint64_t bytes) override;
+    backends::Point fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                         std::span<const std::byte> pattern) override;
+    backends::Point write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
+                               const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
+                              const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
+                              const backends::Memory& from, const backends::RectPlace& from_at,
+                              const backends::Rect& rect) override;
+    backends::Point fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
+                              std::span<const std::byte> pattern) override;
+    [[nodiscard]] std::uint64_t rect_calls(const backends::RectPlace& /*to*/,
+                                           const backends::RectPlace& /*from*/,
+                                           const backends::Rect& /*rect*/) const noexcept override {
         return 1;
     }
-    backend::Point call(std::function<void()> callback) override;
-    backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
-    backend::Point mark() override;
-    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
-    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
-                          std::span<const std::byte> values) override;
-    [[nodiscard]] backend::Timeline& timeline() noexcept override { return *this; }
-    [[nodiscard]] backend::Point last() const noexcept override {
+    backends::Point call(std::function<void()> callback) override;
+    backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
+    backends::Point mark() override;
+    [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
+    backends::Point submit(backends::Batch& batch, std::uint32_t instances,
+                           std::span<const std::byte> values) override;
+    [[nodiscard]] backends::Timeline& timeline() noexcept override { return *this; }
+    [[nodiscard]] backends::Point last() const noexcept override {
         return submitted_.load(std::memory_order_acquire);
     }
 
     // Timeline
-    [[nodiscard]] backend::Point completed() const noexcept override {
+    [[nodiscard]] backends::Point completed() const noexcept override {
         return completed_.load(std::memory_order_acquire);
     }
-    void wait(backend::Point point) override;
-    bool wait_for(backend::Point point, std::chrono::nanoseconds timeout) override;
+    void wait(backends::Point point) override;
+    bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
 
 private:
     using Deadline = Turn::Deadline;
@@ -85,20 +86,20 @@ private:
     [[nodiscard]] bool has_work() const noexcept override { return can_claim(Command::everything); }
     void run_claimed(Claim claim) override;
 
-    [[nodiscard]] Claim claim(bool worker, backend::Point until) noexcept;
-    [[nodiscard]] bool can_claim(backend::Point until) const noexcept;
+    [[nodiscard]] Claim claim(bool worker, backends::Point until) noexcept;
+    [[nodiscard]] bool can_claim(backends::Point until) const noexcept;
     /// As can_claim, or the queue that this one waits for can be helped.
-    [[nodiscard]] bool can_help(backend::Point until) const noexcept;
+    [[nodiscard]] bool can_help(backends::Point until) const noexcept;
 
-    backend::Point transfer(Transfer transfer, CommandKind kind);
+    backends::Point transfer(Transfer transfer, CommandKind kind);
     /// Runs commands while waiting; false when the deadline passed first. Never throws a command's error.
-    bool help_until(backend::Point point, Deadline deadline);
+    bool help_until(backends::Point point, Deadline deadline);
     /// Where the first command, not behind the point, waits for another queue: helps that, until the wait has
     /// passed. False: there is none.
-    bool help_awaited(backend::Point until, Deadline deadline);
+    bool help_awaited(backends::Point until, Deadline deadline);
     // Both end early when there is something to help with, and give false when the time is over.
-    [[nodiscard]] bool spin_until(backend::Point point, Deadline end) const noexcept;
-    bool sleep_until(backend::Point point, Deadline deadline);
+    [[nodiscard]] bool spin_until(backends::Point point, Deadline end) const noexcept;
+    bool sleep_until(backends::Point point, Deadline deadline);
     void run(Claim claim, Turn turn);
     void execute(Command& command, std::uint32_t piece) noexcept;
     void execute_piece(Command& command, std::uint32_t piece);
@@ -107,7 +108,7 @@ private:
     [[nodiscard]] bool run_batch(Command& command, Turn& turn) noexcept;
     /// More pieces of the open command can be claimed: by others, if this thread leaves.
     void publish(Command& command, std::uint32_t pieces, bool leaves) noexcept;
-    void keep_error(backend::Point point, std::exception_ptr error) noexcept;
+    void keep_error(backends::Point point, std::exception_ptr error) noexcept;
     [[nodiscard]] Claim finish(Command* command, Turn& turn) noexcept;
     /// There is no pool's worker but the queue's own thread.
     [[nodiscard]] bool is_alone() const noexcept { return pool_->workers() == 0; }
@@ -115,19 +116,19 @@ private:
     // With mutex_ held:
     [[nodiscard]] bool idle() const noexcept { return first_ == nullptr; }
     [[nodiscard]] Command* take_free();
-    [[nodiscard]] backend::Point submit(Command* command, std::unique_lock<std::mutex>& lock);
-    [[nodiscard]] backend::Point submit_transfer(const Transfer& transfer, CommandKind kind,
-                                                 std::uint32_t pieces, std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] backends::Point submit(Command* command, std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] backends::Point submit_transfer(const Transfer& transfer, CommandKind kind,
+                                                  std::uint32_t pieces, std::unique_lock<std::mutex>& lock);
     /// False: it is a wait that has passed.
     [[nodiscard]] bool open(Command* command) noexcept;
     /// Opens the first command, if there is any, and ends waits that have passed.
     void open_first() noexcept;
     /// The first command has ended, and is no more.
     void retire_first() noexcept;
-    backend::Point pass() noexcept;
+    backends::Point pass() noexcept;
     template <class F>
-    backend::Point run_here(F&& f) noexcept;
-    void add_error(backend::Point point, std::exception_ptr error) noexcept;
+    backends::Point run_here(F&& f) noexcept;
+    void add_error(backends::Point point, std::exception_ptr error) noexcept;
 
     // Waits of other queues for this one's points.
     /// False: the point has passed.
@@ -152,11 +153,11 @@ private:
     }
 
     void make_room();
-    void throw_error(backend::Point point);
+    void throw_error(backends::Point point);
 
     std::shared_ptr<CpuPool> pool_;
-    std::atomic<backend::Point> submitted_{0};
-    std::atomic<backend::Point> completed_{0};
+    std::atomic<backends::Point> submitted_{0};
+    std::atomic<backends::Point> completed_{0};
     std::atomic<Command*> open_{nullptr};  // the first command, or nullptr
 
     std::mutex mutex_;
@@ -176,19 +177,19 @@ private:
     std::deque<Command> commands_;  // all that were ever needed at once; stable addresses
 
     std::atomic<bool> failed_{false};  // errors_ is not empty
-    std::vector<std::pair<backend::Point, std::exception_ptr>> errors_;
+    std::vector<std::pair<backends::Point, std::exception_ptr>> errors_;
 };
 
 // Here, as launches and transfers both do it.
 template <class F>
-backend::Point CpuQueue::run_here(F&& f) noexcept {
+backends::Point CpuQueue::run_here(F&& f) noexcept {
     std::exception_ptr error;
     try {
         f();
     } catch (...) {
         error = std::current_exception();
     }
-    const backend::Point point = pass();
+    const backends::Point point = pass();
     if (error) add_error(point, std::move(error));
     return point;
 }

@@ -24,9 +24,9 @@ bool joins(const TaskPlan& task, const Weight& weight, bool in_line) {
     return task.weight.ns + weight.ns <= (in_line ? piece_ns : small_ns);
 }
 
-Tasks join_followers(std::span<const backend::BatchCommand> commands, std::span<const Weight> weights) {
+Tasks join_followers(std::span<const backends::BatchCommand> commands, std::span<const Weight> weights) {
     std::vector<std::uint32_t> followers(commands.size(), 0);
-    for (const backend::BatchCommand& command : commands) {
+    for (const backends::BatchCommand& command : commands) {
         for (const std::uint32_t before : command.after) ++followers[before];
     }
     Tasks tasks;
@@ -102,7 +102,7 @@ Tasks join_neighbours(Tasks tasks, unsigned threads) {
 
 }  // namespace
 
-std::vector<TaskPlan> plan_tasks(std::span<const backend::BatchCommand> commands,
+std::vector<TaskPlan> plan_tasks(std::span<const backends::BatchCommand> commands,
                                  std::span<const Weight> weights, unsigned threads) {
     return join_neighbours(join_followers(commands, weights), threads);
 }

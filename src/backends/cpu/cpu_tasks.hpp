@@ -30,7 +30,7 @@ struct TaskPlan {
 /// - so are those that depend on nothing but one task, as long as all of it is cheaper than a second thread;
 /// - of many small tasks that could run at the same time, several are one, so that some are left for each
 /// thread.
-[[nodiscard]] std::vector<TaskPlan> plan_tasks(std::span<const backend::BatchCommand> commands,
+[[nodiscard]] std::vector<TaskPlan> plan_tasks(std::span<const backends::BatchCommand> commands,
                                                std::span<const Weight> weights, unsigned threads);
 
 }  // namespace volley::backends::cpu

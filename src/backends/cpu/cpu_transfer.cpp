@@ -2,7 +2,7 @@
 // is done by the calling thread.
 #include "backends/cpu/cpu_transfer.hpp"
 
-#include "backends/api/host_rect.hpp"
+#include "backends/common/host_rect.hpp"
 #include "backends/cpu/cpu_launch.hpp"
 #include "backends/cpu/cpu_queue.hpp"
 #include "core/fail.hpp"
@@ -11,10 +11,10 @@
 
 namespace volley::backends::cpu {
 
-using backend::Memory;
-using backend::Point;
-using backend::Rect;
-using backend::RectPlace;
+using backends::Memory;
+using backends::Point;
+using backends::Rect;
+using backends::RectPlace;
 
 namespace {
 
@@ -29,7 +29,7 @@ Transfer copying(std::byte* to, const RectPlace& to_at, const std::byte* from, c
     Transfer transfer;
     transfer.to = to;
     transfer.from = from;
-    transfer.move = backend::joined({rect, to_at, from_at});
+    transfer.move = backends::joined({rect, to_at, from_at});
     transfer.most = transfer.move.rect;
     return transfer;
 }
@@ -49,7 +49,7 @@ double estimated_ns(const Transfer& transfer) {
 }
 
 std::uint32_t arrange(Transfer& transfer, unsigned threads) {
-    transfer.streaming = transfer.move.rect.bytes() >= backend::large_copy();
+    transfer.streaming = transfer.move.rect.bytes() >= backends::large_copy();
     if (threads == 1 || estimated_ns(transfer) <= small_ns) return 1;
     // Four pieces a thread even out what the other threads do.
     return cut(transfer, std::uint64_t{4} * threads);
@@ -71,7 +71,7 @@ Point CpuQueue::submit_transfer(const Transfer& transfer, CommandKind kind, std:
                                 std::unique_lock<std::mutex>& lock) {
     if (idle() && pieces == 1) {
         return run_here([&] {
-            const backend::TimedHere timed;
+            const backends::TimedHere timed;
             kind == CommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
         });
     }
@@ -98,9 +98,9 @@ Point CpuQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* dat
         Command* command = take_free();
         lock.unlock();
         std::byte* aside = command->reserve(rect.bytes());
-        backend::copy_rows(aside, backend::dense(rect), data, data_at, rect);
+        backends::copy_rows(aside, backends::dense(rect), data, data_at, rect);
         command->kind = CommandKind::Copy;
-        command->transfer = copying(to.host(), at, aside, backend::dense(rect), rect);
+        command->transfer = copying(to.host(), at, aside, backends::dense(rect), rect);
         command->pieces = arrange(command->transfer, pool_->threads());
         lock.lock();
         return submit(command, lock);

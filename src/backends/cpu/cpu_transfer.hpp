@@ -10,9 +10,9 @@
 namespace volley::backends::cpu {
 
 /// What rows are to become of which: fewer and longer ones where they touch. `pattern` must outlive the fill.
-[[nodiscard]] Transfer copying(std::byte* to, const backend::RectPlace& to_at, const std::byte* from,
-                               const backend::RectPlace& from_at, const backend::Rect& rect);
-[[nodiscard]] Transfer filling(std::byte* to, const backend::RectPlace& at, const backend::Rect& rect,
+[[nodiscard]] Transfer copying(std::byte* to, const backends::RectPlace& to_at, const std::byte* from,
+                               const backends::RectPlace& from_at, const backends::Rect& rect);
+[[nodiscard]] Transfer filling(std::byte* to, const backends::RectPlace& at, const backends::Rect& rect,
                                std::span<const std::byte> pattern);
 
 /// How long one thread would take: a guess, in nanoseconds.

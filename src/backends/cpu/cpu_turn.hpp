@@ -14,7 +14,7 @@ struct Turn {
     static constexpr Deadline forever = Deadline::max();
 
     bool worker = false;                           // begins at the back
-    backend::Point until = Command::everything;    // takes nothing behind it
+    backends::Point until = Command::everything;   // takes nothing behind it
     int budget = std::numeric_limits<int>::max();  // commands, or pieces of a batch
     Deadline deadline = forever;
 

@@ -11,9 +11,9 @@
 
 namespace volley::backends::cpu {
 
-using backend::Point;
+using backends::Point;
 
-Point CpuQueue::wait_for(backend::Timeline& other, Point point) {
+Point CpuQueue::wait_for(backends::Timeline& other, Point point) {
     if (other.completed() >= point || &other == this) return last();
     auto* const queue = dynamic_cast<CpuQueue*>(&other);
     std::unique_lock lock(mutex_);
@@ -84,7 +84,7 @@ Command* CpuQueue::end_wait(Command* command) noexcept {
     const std::scoped_lock lock(mutex_);
     command->wait.passed = true;
     if (first_ != command) return nullptr;  // it ends when its turn comes
-    if (command->times) command->times.ran(command->wait.begin, backend::steady_now());
+    if (command->times) command->times.ran(command->wait.begin, backends::steady_now());
     retire_first();
     open_first();
     if (sleepers_ > 0) progress_.notify_all();

@@ -7,9 +7,9 @@
 
 namespace volley::backends::opencl {
 
-using backend::Argument;
-using backend::BatchCommand;
-using backend::BatchKind;
+using backends::Argument;
+using backends::BatchCommand;
+using backends::BatchKind;
 
 namespace {
 
@@ -41,7 +41,7 @@ std::string key_of(const Kernel& kernel, const BatchCommand& command) {
 
 }  // namespace
 
-OpenClBatch::OpenClBatch(backend::BatchPlan plan, const std::shared_ptr<LogicalDevice>& device)
+OpenClBatch::OpenClBatch(backends::BatchPlan plan, const std::shared_ptr<LogicalDevice>& device)
     : plain_(std::move(plan)), ready_(plain_.size()) {
     for (std::uint32_t place = 0; place < plain_.size(); ++place) {
         if (plain_[place].kind == BatchKind::Launch) prepare(ready_[place], plain_[place], device);

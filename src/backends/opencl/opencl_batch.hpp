@@ -19,10 +19,10 @@
 
 namespace volley::backends::opencl {
 
-class OpenClBatch final : public backend::Batch {
+class OpenClBatch final : public backends::Batch {
 public:
     /// Throws CompileError, DeviceError, LaunchError as a launch would.
-    OpenClBatch(backend::BatchPlan plan, const std::shared_ptr<LogicalDevice>& device);
+    OpenClBatch(backends::BatchPlan plan, const std::shared_ptr<LogicalDevice>& device);
 
     /// A launch with a cl_kernel that has its arguments.
     struct Ready {
@@ -37,10 +37,10 @@ public:
     /// Sets the instance's values of it: for the queue alone, under its lock.
     void patch(const Ready& ready, std::span<const std::byte> values) const;
 
-    [[nodiscard]] backend::Launch launch(std::uint32_t place) const noexcept {
+    [[nodiscard]] backends::Launch launch(std::uint32_t place) const noexcept {
         return plain_[place].launch();
     }
-    [[nodiscard]] backend::PlainBatch& plain() noexcept { return plain_; }
+    [[nodiscard]] backends::PlainBatch& plain() noexcept { return plain_; }
     [[nodiscard]] std::uint32_t size() const noexcept { return plain_.size(); }
 
 private:
@@ -50,10 +50,10 @@ private:
         std::uint32_t from = 0;    // in the instance's values
     };
 
-    void prepare(Ready& ready, const backend::BatchCommand& command,
+    void prepare(Ready& ready, const backends::BatchCommand& command,
                  const std::shared_ptr<LogicalDevice>& device);
 
-    backend::PlainBatch plain_;
+    backends::PlainBatch plain_;
     std::vector<Ready> ready_;  // of each command
     std::vector<Patch> patches_;
     std::map<std::string, std::unique_ptr<KernelObject>> objects_;  // by kernel and arguments

@@ -1,7 +1,7 @@
 // Building, and reading what the compiler has to say.
 #include "backends/opencl/opencl_builder.hpp"
 
-#include "backends/api/kept_file.hpp"
+#include "backends/common/kept_file.hpp"
 #include "core/fail.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -113,7 +113,7 @@ void Builder::keep(cl_program program, const std::string& file) const {
     std::vector<char> binary(size);
     char* bytes = binary.data();
     if (cl.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return;
-    backend::store_file(file, mark, binary);
+    backends::store_file(file, mark, binary);
 }
 
 cl_program Builder::build(std::string_view kernel, const std::string& text,
@@ -122,7 +122,7 @@ cl_program Builder::build(std::string_view kernel, const std::string& text,
     const Api& cl = device_->cl;
     const std::string file = file_of(text, options);
     if (!file.empty()) {
-        if (const std::vector<char> binary = backend::load_file(file, mark); !binary.empty()) {
+        if (const std::vector<char> binary = backends::load_file(file, mark); !binary.empty()) {
             if (cl_program program = from_binary(binary, options)) return program;
         }
     }

@@ -1,7 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/opencl/opencl_device.hpp"
 
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 #include "backends/opencl/opencl_import.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "core/settings.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 HeapOptions with_limit(const OpenClOptions& options, const DeviceInfo& info) {
     HeapOptions heap = options.heap;
-    heap.limit = backend::memory_limit_of_user(options.memory_limit);
+    heap.limit = backends::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
     // A device of the host's memory lends what the machine may not have.
     if (heap.limit == 0 && info.software) heap.limit = info.memory_bytes;
@@ -43,20 +43,20 @@ OpenClDevice::OpenClDevice(const Api& api, const PhysicalDevice& physical, const
 
 OpenClDevice::~OpenClDevice() = default;
 
-std::unique_ptr<backend::Memory> OpenClDevice::allocate(std::size_t bytes) {
+std::unique_ptr<backends::Memory> OpenClDevice::allocate(std::size_t bytes) {
     return std::make_unique<OpenClMemory>(heap_, bytes);
 }
 
-std::unique_ptr<backend::Memory> OpenClDevice::allocate_host(std::size_t bytes) {
+std::unique_ptr<backends::Memory> OpenClDevice::allocate_host(std::size_t bytes) {
     return std::make_unique<OpenClMemory>(host_, bytes);
 }
 
-std::unique_ptr<backend::Memory> OpenClDevice::import_host(std::span<std::byte> bytes) {
+std::unique_ptr<backends::Memory> OpenClDevice::import_host(std::span<std::byte> bytes) {
     check_import(bytes);
     return opencl::import_host(device_, bytes, options_.heap.share);
 }
 
-std::unique_ptr<backend::Memory> OpenClDevice::import_native(const NativeBuffer& buffer) {
+std::unique_ptr<backends::Memory> OpenClDevice::import_native(const NativeBuffer& buffer) {
     return opencl::import_native(device_, buffer);
 }
 
@@ -65,7 +65,7 @@ NativeDevice OpenClDevice::native() const {
     return volley::OpenClDevice{physical.platform, physical.handle, device_->context()};
 }
 
-std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
+std::unique_ptr<backends::Program> OpenClDevice::compile(ir::Function fn) {
     device_->check_lost();
     if (fn.foreign) return std::make_unique<OpenClProgram>(std::move(fn), builder_, device_);
     const ir::Dim3 local = default_local(fn, {~0u, 1, 1});
@@ -73,7 +73,7 @@ std::unique_ptr<backend::Program> OpenClDevice::compile(ir::Function fn) {
                                            local);
 }
 
-std::unique_ptr<backend::Queue> OpenClDevice::make_queue() {
+std::unique_ptr<backends::Queue> OpenClDevice::make_queue() {
     device_->check_lost();
     return std::make_unique<OpenClQueue>(device_, scratch_, host_, options_.queue);
 }

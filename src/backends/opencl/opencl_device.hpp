@@ -1,8 +1,8 @@
 // An OpenCL device of one context.
 #pragma once
 
-#include "backends/api/caller_memory.hpp"
 #include "backends/api/device.hpp"
+#include "backends/common/caller_memory.hpp"
 #include "backends/opencl/opencl_builder.hpp"
 #include "backends/opencl/opencl_memory.hpp"
 #include "backends/opencl/opencl_queue.hpp"
@@ -21,23 +21,23 @@ struct OpenClOptions {
     std::optional<std::string> cache_folder;  // of programs; else the settings'
 };
 
-class OpenClDevice final : public backend::Device {
+class OpenClDevice final : public backends::Device {
 public:
     OpenClDevice(const Api& api, const PhysicalDevice& physical, const OpenClOptions& options);
     ~OpenClDevice() override;
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
-    [[nodiscard]] std::size_t import_alignment() const noexcept override { return backend::host_page; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_native(const NativeBuffer& buffer) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(std::size_t bytes) override;
+    [[nodiscard]] std::size_t import_alignment() const noexcept override { return backends::host_page; }
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_native(const NativeBuffer& buffer) override;
     [[nodiscard]] NativeDevice native() const override;
     [[nodiscard]] bool runs(ir::Language language) const noexcept override {
         return language == ir::Language::OpenCL;
     }
-    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
-    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
     /// For tests: what they look into or break.

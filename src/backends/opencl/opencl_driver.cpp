@@ -1,7 +1,7 @@
 // Lists devices, opens them.
 #include "backends/opencl/opencl_driver.hpp"
 
-#include "backends/api/system_gpu.hpp"
+#include "backends/common/system_gpu.hpp"
 #include "backends/opencl/opencl_device.hpp"
 #include "backends/opencl/opencl_platforms.hpp"
 #include "core/fail.hpp"
@@ -10,12 +10,12 @@
 namespace volley::backends::opencl {
 namespace {
 
-class OpenClDriver final : public backend::Driver {
+class OpenClDriver final : public backends::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "opencl"; }
     /// Only GPUs are used unnamed, and theirs is a node of the system's whatever platform drives it. Looking
     /// into the vendors' files instead would have to follow each loader's rules where they are.
-    [[nodiscard]] bool may_have_preferred() const override { return backend::system_has_gpu(); }
+    [[nodiscard]] bool may_have_preferred() const override { return backends::system_has_gpu(); }
 
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
         std::vector<DeviceInfo> infos;
@@ -23,8 +23,8 @@ public:
         return infos;
     }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
-                                                        const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
+                                                         const backends::DeviceOptions& options) override {
         const Platforms& platforms = Platforms::open();
         const std::size_t count = platforms.devices.size();
         if (index >= count) {
@@ -40,6 +40,6 @@ public:
 
 }  // namespace
 
-std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<OpenClDriver>(); }
+std::unique_ptr<backends::Driver> make_driver() { return std::make_unique<OpenClDriver>(); }
 
 }  // namespace volley::backends::opencl

@@ -58,8 +58,9 @@ void KernelObject::set_bytes(std::uint32_t number, std::size_t size, const void*
     slots_[number].set = true;
 }
 
-void KernelObject::set_pointer(std::uint32_t number, const backend::Launch& launch, std::uint32_t parameter) {
-    const backend::Argument& argument = launch.args[parameter];
+void KernelObject::set_pointer(std::uint32_t number, const backends::Launch& launch,
+                               std::uint32_t parameter) {
+    const backends::Argument& argument = launch.args[parameter];
     const auto& memory = static_cast<const OpenClMemory&>(*argument.memory);
     if (argument.offset != 0 && memory.shared()) {
         device_->check(device_->cl.SetKernelArgSVMPointer(handle_, number, memory.host() + argument.offset),
@@ -82,7 +83,7 @@ void KernelObject::set_value(std::uint32_t number, const void* value) {
     if (changes(number, value)) set_bytes(number, parameters_[number].size, value);
 }
 
-void KernelObject::set(const backend::Launch& launch, const OpenClMemory* reports, bool raw) {
+void KernelObject::set(const backends::Launch& launch, const OpenClMemory* reports, bool raw) {
     for (std::uint32_t k = 0; k < parameters_.size(); ++k) {
         const Parameter& parameter = parameters_[k];
         switch (parameter.kind) {
@@ -92,7 +93,7 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                 break;
             }
             case ParameterKind::Memory: {
-                const backend::Argument& argument = launch.args[parameter.index];
+                const backends::Argument& argument = launch.args[parameter.index];
                 const auto& memory = static_cast<const OpenClMemory&>(*argument.memory);
                 const std::uint64_t key[2] = {memory.id(), raw ? argument.offset : 0};
                 if (!changes(k, key)) break;
@@ -105,7 +106,7 @@ void KernelObject::set(const backend::Launch& launch, const OpenClMemory* report
                 break;
             }
             case ParameterKind::Offset: {
-                const backend::Argument& argument = launch.args[parameter.index];
+                const backends::Argument& argument = launch.args[parameter.index];
                 const cl_ulong offset =
                     static_cast<const OpenClMemory&>(*argument.memory).offset() + argument.offset;
                 if (changes(k, &offset)) set_bytes(k, sizeof offset, &offset);

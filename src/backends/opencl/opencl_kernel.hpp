@@ -27,7 +27,7 @@ public:
     /// Sets what differs from the launch before, but for values that are null: no allocation. `raw` kernels
     /// take buffers as pointers to their first element. Throws LaunchError (InvalidView) where the device
     /// cannot point there.
-    void set(const backend::Launch& launch, const OpenClMemory* reports, bool raw);
+    void set(const backends::Launch& launch, const OpenClMemory* reports, bool raw);
     /// One value, by its place among the kernel's arguments.
     void set_value(std::uint32_t number, const void* value);
 
@@ -40,7 +40,7 @@ private:
     /// Whether the argument differs from what is known; then it is known, and not yet set.
     [[nodiscard]] bool changes(std::uint32_t number, const void* key);
     void set_bytes(std::uint32_t number, std::size_t size, const void* value);
-    void set_pointer(std::uint32_t number, const backend::Launch& launch, std::uint32_t parameter);
+    void set_pointer(std::uint32_t number, const backends::Launch& launch, std::uint32_t parameter);
 
     std::shared_ptr<LogicalDevice> device_;
     std::span<const codegen::opencl::Parameter> parameters_;

@@ -5,7 +5,7 @@
 // that was handed to it counts as over.
 #pragma once
 
-#include "backends/api/device_clock.hpp"
+#include "backends/common/device_clock.hpp"
 #include "backends/opencl/opencl_physical.hpp"
 
 #include <atomic>
@@ -34,7 +34,7 @@ public:
     /// "opencl:0 (pthread ...)"
     [[nodiscard]] const std::string& name() const noexcept { return physical_.target.device; }
     /// Of its events' times; calibrated by queues that take some (opencl_times.hpp).
-    backend::DeviceClock clock;
+    backends::DeviceClock clock;
     /// A new in-order queue of the driver's; `timed`: its events keep times.
     [[nodiscard]] cl_command_queue make_queue(bool timed = false);
     /// A queue's number, below max_queues, until it is given back. Throws where all are taken.

@@ -1,7 +1,7 @@
 // Making and freeing buffers, within the limits.
 #include "backends/opencl/opencl_memory.hpp"
 
-#include "backends/api/caller_memory.hpp"
+#include "backends/common/caller_memory.hpp"
 #include "core/text.hpp"
 
 #include <sys/mman.h>
@@ -47,7 +47,7 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
     Block block;
     if (shared_) {
         void* memory = cl.SVMAlloc(device_->context(), CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER,
-                                   bytes, cl_uint{backend::host_alignment});
+                                   bytes, cl_uint{backends::host_alignment});
         if (memory == nullptr) {
             result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
             return block;
@@ -64,7 +64,7 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
         return block;
     }
     // Room for whole pages: drivers align to less.
-    const std::uint64_t room = bytes + backend::host_page;
+    const std::uint64_t room = bytes + backends::host_page;
     block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room,
                                    nullptr, &result);
     if (result != CL_SUCCESS) return block;
@@ -74,8 +74,8 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
         cl.ReleaseMemObject(block.buffer);
         return block;
     }
-    const auto over = reinterpret_cast<std::uintptr_t>(block.mapped) % backend::host_page;
-    block.host = block.mapped + (backend::host_page - over) % backend::host_page;
+    const auto over = reinterpret_cast<std::uintptr_t>(block.mapped) % backends::host_page;
+    block.host = block.mapped + (backends::host_page - over) % backends::host_page;
     return block;
 }
 

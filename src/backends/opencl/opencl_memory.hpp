@@ -7,7 +7,7 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 #include "backends/opencl/opencl_logical.hpp"
 
 #include <cstdint>
@@ -55,7 +55,7 @@ private:
     HeapUse use_;
     bool shared_ = false;
     cl_command_queue queue_ = nullptr;  // of the host's heap: maps and unmaps
-    backend::MemoryBudget budget_;
+    backends::MemoryBudget budget_;
 };
 
 /// A buffer that others made.
@@ -65,7 +65,7 @@ struct ForeignBuffer {
     std::byte* host = nullptr;  // that byte, where host and device share it
 };
 
-class OpenClMemory final : public backend::Memory {
+class OpenClMemory final : public backends::Memory {
 public:
     OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
     /// Takes over one reference to the buffer. Counts against no budget.

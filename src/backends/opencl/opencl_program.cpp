@@ -1,8 +1,8 @@
 // Variants are made under a lock, looked up without one.
 #include "backends/opencl/opencl_program.hpp"
 
-#include "backends/api/dump.hpp"
-#include "backends/api/reports.hpp"
+#include "backends/common/dump.hpp"
+#include "backends/common/reports.hpp"
 #include "backends/opencl/opencl_signature.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
@@ -33,7 +33,7 @@ Source raw_source(const ir::Function& fn) {
 
 }  // namespace
 
-Variant variant_of(const backend::Launch& launch) noexcept {
+Variant variant_of(const backends::Launch& launch) noexcept {
     const auto is_whole = [&](std::size_t d) { return launch.global[d] % launch.local[d] == 0; };
     return {launch.local, is_whole(0) && is_whole(1) && is_whole(2)};
 }
@@ -125,7 +125,7 @@ const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
     // What was written first is kept until it has been built.
     const bool is_first = first_ != nullptr && first_->variant == wanted;
     kernel->source = is_first ? first_->source : write_source(wanted);
-    kernel->print_bytes = backend::print_bytes(kernel->source.prints);
+    kernel->print_bytes = backends::print_bytes(kernel->source.prints);
     if (settings().dump.opencl) dump(*kernel);
     kernels_.reserve(kernels_.size() + 1);
     build(*kernel);
@@ -167,10 +167,10 @@ KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {
 
 void OpenClProgram::dump(const Kernel& kernel) const {
     const ir::Dim3 local = kernel.variant.local;
-    backend::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as given")
-                             : cat("OpenCL C of ", function_.name, ", local size ", local[0], "x", local[1],
-                                   "x", local[2], kernel.variant.full ? ", whole grid" : ""),
-                  kernel.source.text);
+    backends::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as given")
+                              : cat("OpenCL C of ", function_.name, ", local size ", local[0], "x", local[1],
+                                    "x", local[2], kernel.variant.full ? ", whole grid" : ""),
+                   kernel.source.text);
 }
 
 std::string OpenClProgram::code(ir::Dim3 local) const {

@@ -16,7 +16,7 @@
 namespace volley::backends::opencl {
 
 /// The one that runs a launch.
-[[nodiscard]] codegen::opencl::Variant variant_of(const backend::Launch& launch) noexcept;
+[[nodiscard]] codegen::opencl::Variant variant_of(const backends::Launch& launch) noexcept;
 
 /// A variant, ready to launch.
 struct Kernel {
@@ -30,7 +30,7 @@ struct Kernel {
     mutable std::array<std::unique_ptr<KernelObject>, max_queues> objects;
 };
 
-class OpenClProgram final : public backend::Program {
+class OpenClProgram final : public backends::Program {
 public:
     /// Writes one source at once, so that what the device lacks is known now. Throws DeviceError
     /// (Unsupported).

@@ -13,7 +13,7 @@
 
 namespace volley::backends::opencl {
 
-using backend::Point;
+using backends::Point;
 
 namespace {
 
@@ -50,7 +50,7 @@ private:
 
 /// A launch that waits for its turn, with what it needs of its caller.
 struct OpenClQueue::OwnedLaunch {
-    OwnedLaunch(const Kernel& wanted, const backend::Launch& given, backend::ReportBuffer* buffer)
+    OwnedLaunch(const Kernel& wanted, const backends::Launch& given, backends::ReportBuffer* buffer)
         : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
         const ir::Function& fn = given.program->function();
         values.resize(args.size());
@@ -66,10 +66,10 @@ struct OpenClQueue::OwnedLaunch {
     OwnedLaunch& operator=(const OwnedLaunch&) = delete;
 
     const Kernel& kernel;
-    backend::Launch launch;
-    std::vector<backend::Argument> args;
+    backends::Launch launch;
+    std::vector<backends::Argument> args;
     std::vector<std::vector<std::byte>> values;
-    backend::ReportBuffer* reports;  // its epilogue's
+    backends::ReportBuffer* reports;  // its epilogue's
 };
 
 OpenClQueue::Driver::Driver(std::shared_ptr<LogicalDevice> owner)
@@ -98,7 +98,7 @@ OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::share
       reports_([heap = scratch](std::uint64_t bytes) {
           auto memory = std::make_unique<OpenClMemory>(heap, bytes);
           std::byte* bytes_of_host = memory->host();
-          return std::make_unique<backend::ReportBuffer>(std::move(memory), bytes_of_host);
+          return std::make_unique<backends::ReportBuffer>(std::move(memory), bytes_of_host);
       }),
       timeline_(device_, reports_),
       host_commands_(mutex_, timeline_) {}
@@ -134,7 +134,7 @@ void OpenClQueue::make_room(Lock& lock) {
 
 // ---- launches ----
 
-void OpenClQueue::fail_grid(cl_int result, const backend::Launch& launch) {
+void OpenClQueue::fail_grid(cl_int result, const backends::Launch& launch) {
     const auto subject = [&] {
         return cat("kernel '", launch.program->function().name, "' on ", device_->name());
     };
@@ -161,7 +161,7 @@ void OpenClQueue::fail_grid(cl_int result, const backend::Launch& launch) {
     }
 }
 
-void OpenClQueue::enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object,
+void OpenClQueue::enqueue_grid(const Kernel& kernel, const backends::Launch& launch, cl_kernel object,
                                cl_event* event) {
     std::size_t global[3];
     std::size_t local[3];
@@ -180,8 +180,8 @@ void OpenClQueue::enqueue_grid(const Kernel& kernel, const backend::Launch& laun
     if (result != CL_SUCCESS) fail_grid(result, launch);
 }
 
-void OpenClQueue::enqueue_launch(const Kernel& kernel, const backend::Launch& launch,
-                                 backend::ReportBuffer* reports, cl_event* event) {
+void OpenClQueue::enqueue_launch(const Kernel& kernel, const backends::Launch& launch,
+                                 backends::ReportBuffer* reports, cl_event* event) {
     const auto& program = static_cast<const OpenClProgram&>(*launch.program);
     KernelObject& object = program.object(kernel, queue_.slot);
     if (reports == nullptr) {
@@ -205,10 +205,10 @@ void OpenClQueue::enqueue_launch(const Kernel& kernel, const backend::Launch& la
                    "clEnqueueReadBuffer");
 }
 
-Point OpenClQueue::launch(const backend::Launch& launch) {
+Point OpenClQueue::launch(const backends::Launch& launch) {
     const auto& program = static_cast<const OpenClProgram&>(*launch.program);
     const Kernel& kernel = program.kernel(variant_of(launch));
-    std::unique_ptr<backend::ReportBuffer> reports;
+    std::unique_ptr<backends::ReportBuffer> reports;
     if (kernel.source.reports) {
         const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
         reports = reports_.take(kernel.print_bytes, count);
@@ -219,15 +219,15 @@ Point OpenClQueue::launch(const backend::Launch& launch) {
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    backend::Epilogue epilogue;
-    backend::ReportBuffer* buffer = reports.get();
+    backends::Epilogue epilogue;
+    backends::ReportBuffer* buffer = reports.get();
     if (reports) {
         epilogue.source = {&program.function(), kernel.source.prints, device_->name()};
         epilogue.reports = std::move(reports);
         epilogue.prints = prints;
         if (prints) host_commands_.start();
     }
-    backend::Epilogue* after = buffer != nullptr ? &epilogue : nullptr;
+    backends::Epilogue* after = buffer != nullptr ? &epilogue : nullptr;
     const Calls calls = buffer != nullptr && !buffer->copy().empty() ? Calls::Several : Calls::One;
     Point point = 0;
     if (host_commands_.empty()) {
@@ -247,7 +247,7 @@ Point OpenClQueue::launch(const backend::Launch& launch) {
 
 // ---- batches ----
 
-std::unique_ptr<backend::Batch> OpenClQueue::prepare(backend::BatchPlan plan) {
+std::unique_ptr<backends::Batch> OpenClQueue::prepare(backends::BatchPlan plan) {
     device_->check_lost();
     return std::make_unique<OpenClBatch>(std::move(plan), device_);
 }
@@ -282,11 +282,12 @@ OpenClQueue::Run OpenClQueue::give_run(const OpenClBatch& batch, std::uint64_t b
     return {count, point};
 }
 
-Point OpenClQueue::submit(backend::Batch& given, std::uint32_t instances, std::span<const std::byte> values) {
+Point OpenClQueue::submit(backends::Batch& given, std::uint32_t instances,
+                          std::span<const std::byte> values) {
     auto& batch = static_cast<OpenClBatch&>(given);
     const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
     const std::uint64_t end = std::uint64_t{instances} * batch.size();
-    const bool timed = backend::TimesScope::wanted();  // each command has times of its own
+    const bool timed = backends::TimesScope::wanted();  // each command has times of its own
     Point point = last();
     for (std::uint64_t k = 0; k < end;) {
         Run run;
@@ -306,10 +307,10 @@ Point OpenClQueue::submit(backend::Batch& given, std::uint32_t instances, std::s
 
 Point OpenClQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
-Point OpenClQueue::wait_for(backend::Timeline& other, Point point) {
+Point OpenClQueue::wait_for(backends::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const OpenClTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
-    return host_commands_.wait_for(other, point, sibling, [&](backend::Epilogue* epilogue) {
+    return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
         const HeldEvent event = sibling->event_of(point);
         const cl_uint waits = event.get() == nullptr ? 0 : 1;  // none: the device has reached it meanwhile
         if (waits == 0 && epilogue == nullptr) return last();

@@ -4,14 +4,14 @@
 // Drivers are asked to keep times of a second cl_command_queue alone, which is made when somebody first wants
 // to know some; the first command on either of the two waits for the last one on the other.
 //
-// What the host must do in the queue's order is done by a thread (backends/api/host_commands.hpp), and
+// What the host must do in the queue's order is done by a thread (backends/common/host_commands.hpp), and
 // commands behind it are enqueued when it is done.
 #pragma once
 
-#include "backends/api/host_commands.hpp"
 #include "backends/api/queue.hpp"
 #include "backends/api/rect_parts.hpp"
-#include "backends/api/ring.hpp"
+#include "backends/common/host_commands.hpp"
+#include "backends/common/ring.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "backends/opencl/opencl_timeline.hpp"
 #include "backends/opencl/opencl_times.hpp"
@@ -30,7 +30,7 @@ struct QueueOptions {
     std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // a transfer's piece
 };
 
-class OpenClQueue final : public backend::Queue {
+class OpenClQueue final : public backends::Queue {
 public:
     /// `scratch` gives memory of the device for what kernels print and for copies, `host` for staging.
     OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& scratch,
@@ -40,35 +40,36 @@ public:
     OpenClQueue(const OpenClQueue&) = delete;
     OpenClQueue& operator=(const OpenClQueue&) = delete;
 
-    backend::Point launch(const backend::Launch& launch) override;
-    backend::Point write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) override;
-    backend::Point read(const backend::Memory& from, std::uint64_t offset,
-                        std::span<std::byte> data) override;
-    backend::Point copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
-                        std::uint64_t from_offset, std::uint64_t bytes) override;
-    backend::Point fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                        std::span<const std::byte> pattern) override;
-    backend::Point write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
-                              const backend::RectPlace& data_at, const backend::Rect& rect) override;
-    backend::Point read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
-                             const backend::RectPlace& data_at, const backend::Rect& rect) override;
-    backend::Point copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
-                             const backend::Memory& from, const backend::RectPlace& from_at,
-                             const backend::Rect& rect) override;
-    backend::Point fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
-                             std::span<const std::byte> pattern) override;
+    backends::Point launch(const backends::Launch& launch) override;
+    backends::Point write(backends::Memory& to, std::uint64_t offset,
+                          std::span<const std::byte> data) override;
+    backends::Point read(const backends::Memory& from, std::uint64_t offset,
+                         std::span<std::byte> data) override;
+    backends::Point copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
+                         std::uint64_t from_offset, std::uint64_t bytes) override;
+    backends::Point fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                         std::span<const std::byte> pattern) override;
+    backends::Point write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
+                               const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
+                              const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
+                              const backends::Memory& from, const backends::RectPlace& from_at,
+                              const backends::Rect& rect) override;
+    backends::Point fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
+                              std::span<const std::byte> pattern) override;
     /// Of a copy inside of the device; chunks of what comes from the host or goes there count for themselves.
-    [[nodiscard]] std::uint64_t rect_calls(const backend::RectPlace& to, const backend::RectPlace& from,
-                                           const backend::Rect& rect) const noexcept override;
-    backend::Point call(std::function<void()> callback) override;
-    backend::Point wait_for(backend::Timeline& other, backend::Point point) override;
-    backend::Point mark() override;
-    [[nodiscard]] std::unique_ptr<backend::Batch> prepare(backend::BatchPlan plan) override;
+    [[nodiscard]] std::uint64_t rect_calls(const backends::RectPlace& to, const backends::RectPlace& from,
+                                           const backends::Rect& rect) const noexcept override;
+    backends::Point call(std::function<void()> callback) override;
+    backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
+    backends::Point mark() override;
+    [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
     /// Launches that follow each other are flushed together.
-    backend::Point submit(backend::Batch& batch, std::uint32_t instances,
-                          std::span<const std::byte> values) override;
-    [[nodiscard]] backend::Timeline& timeline() noexcept override { return timeline_; }
-    [[nodiscard]] backend::Point last() const noexcept override { return timeline_.last(); }
+    backends::Point submit(backends::Batch& batch, std::uint32_t instances,
+                           std::span<const std::byte> values) override;
+    [[nodiscard]] backends::Timeline& timeline() noexcept override { return timeline_; }
+    [[nodiscard]] backends::Point last() const noexcept override { return timeline_.last(); }
 
 private:
     using Lock = std::unique_lock<std::mutex>;
@@ -90,7 +91,7 @@ private:
         StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
             : memory(std::move(heap), bytes), places(bytes) {}
         OpenClMemory memory;
-        backend::Ring places;
+        backends::Ring places;
     };
     /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
     struct Staging {
@@ -105,11 +106,11 @@ private:
     /// Calls enqueue(cl_event*) for the last of a command's calls to the driver, now or when the host's
     /// commands before it are done, and gives the command's point out.
     template <class Enqueue>
-    backend::Point submit(const Enqueue& enqueue, backend::Epilogue* epilogue = nullptr,
-                          Calls calls = Calls::Several);
+    backends::Point submit(const Enqueue& enqueue, backends::Epilogue* epilogue = nullptr,
+                           Calls calls = Calls::Several);
     /// `times`: where somebody wants to know them.
     template <class Enqueue>
-    void give_to_device(backend::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
+    void give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
     /// The driver's queue for commands with times, or the one for those without, behind the other's commands.
     void use_queue(bool timed);
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
@@ -117,46 +118,47 @@ private:
     [[nodiscard]] cl_mem scratch();
     /// Now, if the queue is idle and that is wanted; else in its order.
     template <class Action>
-    backend::Point do_on_host(Lock& lock, bool now, Action action);
-    backend::Point write_staged(Lock& lock, const OpenClMemory& to, const backend::RectPlace& at,
-                                const std::byte* data, const backend::RectPlace& data_at,
-                                const backend::Rect& rect);
-    backend::Point copy_through_scratch(cl_mem buffer, const backend::RectMove& move);
-    backend::Point fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_t offset, std::uint64_t bytes,
-                            std::span<const std::byte> pattern);
-    backend::Point fill_by_copies(Lock& lock, const OpenClMemory& memory, const backend::RectPlace& at,
-                                  const backend::Rect& rect, std::span<const std::byte> pattern);
-    void enqueue_launch(const Kernel& kernel, const backend::Launch& launch, backend::ReportBuffer* reports,
+    backends::Point do_on_host(Lock& lock, bool now, Action action);
+    backends::Point write_staged(Lock& lock, const OpenClMemory& to, const backends::RectPlace& at,
+                                 const std::byte* data, const backends::RectPlace& data_at,
+                                 const backends::Rect& rect);
+    backends::Point copy_through_scratch(cl_mem buffer, const backends::RectMove& move);
+    backends::Point fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_t offset,
+                             std::uint64_t bytes, std::span<const std::byte> pattern);
+    backends::Point fill_by_copies(Lock& lock, const OpenClMemory& memory, const backends::RectPlace& at,
+                                   const backends::Rect& rect, std::span<const std::byte> pattern);
+    void enqueue_launch(const Kernel& kernel, const backends::Launch& launch, backends::ReportBuffer* reports,
                         cl_event* event);
-    void enqueue_grid(const Kernel& kernel, const backend::Launch& launch, cl_kernel object, cl_event* event);
+    void enqueue_grid(const Kernel& kernel, const backends::Launch& launch, cl_kernel object,
+                      cl_event* event);
     struct Run {
         std::uint32_t commands = 0;
-        backend::Point point = 0;
+        backends::Point point = 0;
     };
     /// Gives as many of a submission's commands, from `begin` on, as can be one command here; they are
     /// counted over all instances. None if the first has to be given on its own.
     [[nodiscard]] Run give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
                                std::span<const std::byte> values, std::size_t stride);
-    [[noreturn]] void fail_grid(cl_int result, const backend::Launch& launch);
+    [[noreturn]] void fail_grid(cl_int result, const backends::Launch& launch);
 
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<Heap> scratch_heap_;
     std::shared_ptr<Heap> host_;
     QueueOptions options_;
     Driver queue_;
-    backend::ReportPool reports_;
+    backends::ReportPool reports_;
     OpenClTimeline timeline_;
     std::unique_ptr<StagingRing> staging_;   // made when first needed,
     std::unique_ptr<OpenClMemory> scratch_;  //   both
 
     std::mutex mutex_;
-    backend::HostCommands host_commands_;
+    backends::HostCommands host_commands_;
 };
 
 // ---- submitting: here, as transfers and launches both do it with callables of their own ----
 
 template <class Enqueue>
-void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue, TimedEvents* times,
+void OpenClQueue::give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times,
                                  Calls calls) {
     timeline_.reserve();
     use_queue(times != nullptr);
@@ -175,11 +177,11 @@ void OpenClQueue::give_to_device(backend::Point point, const Enqueue& enqueue, T
 }
 
 template <class Enqueue>
-backend::Point OpenClQueue::submit(const Enqueue& enqueue, backend::Epilogue* epilogue, Calls calls) {
-    const backend::Point point = timeline_.last() + 1;
+backends::Point OpenClQueue::submit(const Enqueue& enqueue, backends::Epilogue* epilogue, Calls calls) {
+    const backends::Point point = timeline_.last() + 1;
     std::shared_ptr<TimedEvents> times;
-    backend::Epilogue told;
-    if (backend::TimesScope::wanted()) {
+    backends::Epilogue told;
+    if (backends::TimesScope::wanted()) {
         calibrate_clock(*device_);
         times = std::make_shared<TimedEvents>(device_);
         if (epilogue == nullptr) epilogue = &told;

@@ -6,9 +6,9 @@
 
 namespace volley::backends::opencl {
 
-using backend::Rect;
-using backend::RectMove;
-using backend::RectPlace;
+using backends::Rect;
+using backends::RectMove;
+using backends::RectPlace;
 
 namespace {
 

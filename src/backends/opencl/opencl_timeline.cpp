@@ -11,14 +11,14 @@
 
 namespace volley::backends::opencl {
 
-using backend::Point;
+using backends::Point;
 
 struct OpenClTimeline::WakeUp {
     std::shared_ptr<Sleeper> sleeper;
     Point point = 0;
 };
 
-OpenClTimeline::OpenClTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports)
+OpenClTimeline::OpenClTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports)
     : DeviceTimeline(reports),
       device_(std::move(device)),
       on_host_(device_->physical().info.software),

@@ -3,7 +3,7 @@
 // As the driver's queue works in order, the events are done in the order of their points.
 #pragma once
 
-#include "backends/api/device_timeline.hpp"
+#include "backends/common/device_timeline.hpp"
 #include "backends/opencl/opencl_logical.hpp"
 
 #include <condition_variable>
@@ -30,9 +30,9 @@ private:
     cl_event event_ = nullptr;
 };
 
-class OpenClTimeline final : public backend::DeviceTimeline {
+class OpenClTimeline final : public backends::DeviceTimeline {
 public:
-    OpenClTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports);
+    OpenClTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports);
     ~OpenClTimeline() override;
 
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
@@ -44,17 +44,17 @@ public:
     void reserve(std::size_t events = 1);
     /// The event of a command that the device was given; points only grow. A command of several parts has
     /// passed with its last one, and failed with any.
-    void keep(backend::Point point, cl_event event, bool last = true) noexcept;
+    void keep(backends::Point point, cl_event event, bool last = true) noexcept;
     /// The point with which half of them will be done.
-    [[nodiscard]] backend::Point half_way() const;
+    [[nodiscard]] backends::Point half_way() const;
     /// The event that says that a point has passed, or none where it is known to.
-    [[nodiscard]] HeldEvent event_of(backend::Point point) const;
+    [[nodiscard]] HeldEvent event_of(backends::Point point) const;
     /// The event of the newest command that the device was given, or none where it is known to be done.
     [[nodiscard]] HeldEvent newest() const;
 
 private:
     struct Entry {
-        backend::Point point = 0;
+        backends::Point point = 0;
         cl_event event = nullptr;
         bool last = true;  // of its point
     };
@@ -62,14 +62,14 @@ private:
     struct Sleeper {
         std::mutex mutex;
         std::condition_variable woken;
-        backend::Point reached = 0;
+        backends::Point reached = 0;
     };
     struct WakeUp;
 
-    [[nodiscard]] backend::Point ask() const noexcept override;
-    void sleep_on_device(backend::Point point, Clock::time_point deadline) override;
+    [[nodiscard]] backends::Point ask() const noexcept override;
+    void sleep_on_device(backends::Point point, Clock::time_point deadline) override;
     void pause() const noexcept override;
-    void add_failure(backend::Point point, cl_int status) noexcept;
+    void add_failure(backends::Point point, cl_int status) noexcept;
     static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);
 
     std::shared_ptr<LogicalDevice> device_;
@@ -79,9 +79,9 @@ private:
     mutable std::vector<Entry> events_;  // a ring, of which the size is a power of two
     mutable std::size_t first_ = 0;
     mutable std::size_t count_ = 0;
-    mutable backend::Point done_ = 0;
+    mutable backends::Point done_ = 0;
     std::shared_ptr<Sleeper> sleeper_;
-    std::atomic<backend::Point> called_{0};  // the last point that a wake-up was asked for
+    std::atomic<backends::Point> called_{0};  // the last point that a wake-up was asked for
 };
 
 }  // namespace volley::backends::opencl

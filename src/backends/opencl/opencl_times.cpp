@@ -40,7 +40,7 @@ struct ClockQueue {
 }  // namespace
 
 TimedEvents::TimedEvents(std::shared_ptr<LogicalDevice> device)
-    : device_(std::move(device)), tag_(backend::TimesScope::tag()), made_(backend::steady_now()) {}
+    : device_(std::move(device)), tag_(backends::TimesScope::tag()), made_(backends::steady_now()) {}
 
 TimedEvents::~TimedEvents() {
     if (first_ != nullptr) device_->cl.ReleaseEvent(first_);
@@ -57,7 +57,7 @@ void TimedEvents::end(cl_event event) noexcept {
     last_ = event;
 }
 
-void TimedEvents::tell(backend::TimeOrder& order) const noexcept {
+void TimedEvents::tell(backends::TimeOrder& order) const noexcept {
     if (last_ == nullptr) return;  // it failed
     const std::optional<std::int64_t> begin = first_ != nullptr
                                                   ? time_of(*device_, first_, CL_PROFILING_COMMAND_END)
@@ -67,7 +67,7 @@ void TimedEvents::tell(backend::TimeOrder& order) const noexcept {
         // Nothing begins before it is given, whatever a translated clock says.
         order.tell(tag_, std::max(device_->clock.to_host(*begin), made_), device_->clock.to_host(*end));
     } else {
-        order.tell(tag_, made_, backend::steady_now());  // a driver that keeps no times: as the host saw it
+        order.tell(tag_, made_, backends::steady_now());  // a driver that keeps no times: as the host saw it
     }
 }
 

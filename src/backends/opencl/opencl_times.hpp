@@ -23,11 +23,11 @@ public:
     /// The event of the last call, or of the only one.
     void end(cl_event event) noexcept;
     /// When that is done.
-    void tell(backend::TimeOrder& order) const noexcept;
+    void tell(backends::TimeOrder& order) const noexcept;
 
 private:
     std::shared_ptr<LogicalDevice> device_;
-    backend::TimesTag tag_;
+    backends::TimesTag tag_;
     cl_event first_ = nullptr;
     cl_event last_ = nullptr;
     std::int64_t made_;

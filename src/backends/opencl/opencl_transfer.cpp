@@ -5,9 +5,9 @@
 //
 // Host memory of the device's (pinned) is mapped for good, so the driver is given its pointer, never its
 // buffer.
-#include "backends/api/host_rect.hpp"
-#include "backends/api/pattern.hpp"
-#include "backends/api/stream_copy.hpp"
+#include "backends/common/host_rect.hpp"
+#include "backends/common/pattern.hpp"
+#include "backends/common/stream_copy.hpp"
 #include "backends/opencl/opencl_queue.hpp"
 #include "backends/opencl/opencl_rect.hpp"
 #include "core/fail.hpp"
@@ -20,12 +20,12 @@
 
 namespace volley::backends::opencl {
 
-using backend::Memory;
-using backend::Point;
-using backend::Rect;
-using backend::RectMove;
-using backend::RectPart;
-using backend::RectPlace;
+using backends::Memory;
+using backends::Point;
+using backends::Rect;
+using backends::RectMove;
+using backends::RectPart;
+using backends::RectPlace;
 
 namespace {
 
@@ -49,7 +49,7 @@ RectPlace in_buffer(const OpenClMemory& memory, const RectPlace& place) {
 
 OpenClQueue::Staging OpenClQueue::stage(Lock& lock, std::uint64_t bytes) {
     if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
-    backend::Ring& places = staging_->places;
+    backends::Ring& places = staging_->places;
     for (;;) {
         if (const auto at = places.find(bytes)) return {staging_->memory.host() + *at, nullptr};
         places.pass(timeline_.completed());
@@ -74,7 +74,7 @@ cl_mem OpenClQueue::scratch() {
 template <class Action>
 Point OpenClQueue::do_on_host(Lock& lock, bool now, Action action) {
     if (now && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
+        const backends::TimedHere timed(&timeline_.times());
         action();
         return last();
     }
@@ -89,15 +89,15 @@ Point OpenClQueue::do_on_host(Lock& lock, bool now, Action action) {
 Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const RectPlace& at,
                                 const std::byte* data, const RectPlace& data_at, const Rect& rect) {
     Point point = last();
-    backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
+    backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
         make_room(lock);
         const Staging staging = stage(lock, part.rect.bytes());
-        backend::copy_rows(staging.bytes, backend::dense(part.rect), data, part.in(data_at), part.rect);
+        backends::copy_rows(staging.bytes, backends::dense(part.rect), data, part.in(data_at), part.rect);
         // Memory of its own lives until the command is done.
-        backend::Epilogue epilogue;
+        backends::Epilogue epilogue;
         epilogue.staging = staging.own;
         const RectMove move =
-            backend::joined({part.rect, part.in(in_buffer(to, at)), backend::dense(part.rect)});
+            backends::joined({part.rect, part.in(in_buffer(to, at)), backends::dense(part.rect)});
         point = submit(
             [this, buffer = to.buffer(), from = staging.bytes, move](cl_event* event) {
                 enqueue_write({*device_, queue_.handle}, buffer, from, move, event);
@@ -115,15 +115,15 @@ Point OpenClQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* 
     if (rect.row == 0) return last();
     const OpenClMemory& memory = of(to);
     if (memory.host() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_rows(memory.host(), at, data, data_at, rect);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_rows(memory.host(), at, data, data_at, rect);
         return last();
     }
     if (memory.pinned()) {
         std::vector<std::byte> aside(rect.bytes());
-        backend::copy_rows(aside.data(), backend::dense(rect), data, data_at, rect);
+        backends::copy_rows(aside.data(), backends::dense(rect), data, data_at, rect);
         return do_on_host(lock, false, [first = memory.host(), at, rect, aside = std::move(aside)] {
-            backend::copy_rows(first, at, aside.data(), backend::dense(rect), rect);
+            backends::copy_rows(first, at, aside.data(), backends::dense(rect), rect);
         });
     }
     return write_staged(lock, memory, at, data, data_at, rect);
@@ -137,12 +137,12 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
     const OpenClMemory& memory = of(from);
     if (memory.pinned() || (memory.host() != nullptr && idle())) {
         return do_on_host(lock, true, [data, data_at, first = memory.host(), at, rect] {
-            backend::copy_rows(data, data_at, first, at, rect);
+            backends::copy_rows(data, data_at, first, at, rect);
         });
     }
-    const auto submit_read = [&](std::byte* to, const RectMove& wanted, backend::Epilogue* epilogue) {
+    const auto submit_read = [&](std::byte* to, const RectMove& wanted, backends::Epilogue* epilogue) {
         return submit(
-            [this, to, buffer = memory.buffer(), move = backend::joined(wanted)](cl_event* event) {
+            [this, to, buffer = memory.buffer(), move = backends::joined(wanted)](cl_event* event) {
                 enqueue_read({*device_, queue_.handle}, to, buffer, move, event);
             },
             epilogue);
@@ -156,20 +156,21 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
     const auto read_part = [&](const RectPart& part) {
         make_room(lock);
         const Staging staging = stage(lock, part.rect.bytes());
-        backend::Epilogue epilogue;
+        backends::Epilogue epilogue;
         epilogue.from = staging.bytes;
         epilogue.to = data;
         epilogue.to_at = part.in(data_at);
         epilogue.rect = part.rect;
         epilogue.read = first != 0 ? first : timeline_.last() + 1;
         epilogue.staging = staging.own;
-        point = submit_read(
-            staging.bytes, {part.rect, backend::dense(part.rect), part.in(in_buffer(memory, at))}, &epilogue);
+        point =
+            submit_read(staging.bytes,
+                        {part.rect, backends::dense(part.rect), part.in(in_buffer(memory, at))}, &epilogue);
         if (first == 0) first = point;
         if (!staging.own) staging_->places.commit(point);
     };
     try {
-        backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), read_part);
+        backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), read_part);
     } catch (...) {
         // The caller gets no point to keep the memory until.
         if (first != 0) timeline_.abandon_read(first);
@@ -187,15 +188,16 @@ Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& f
     if (rect.row == 0) return last();
     const OpenClMemory& target = of(to);
     const OpenClMemory& source = of(from);
-    const RectMove move = backend::joined({rect, to_at, from_at});
+    const RectMove move = backends::joined({rect, to_at, from_at});
     const bool small = is_small(move.rect);
     if (target.host() != nullptr && source.host() != nullptr) {
         const bool short_rows = move.rect.row < short_row && !target.pinned() && !source.pinned();
         // What drivers of CPUs move, they move through the caches.
-        const bool large = (target.pinned() || source.pinned()) && move.rect.bytes() >= backend::large_copy();
+        const bool large =
+            (target.pinned() || source.pinned()) && move.rect.bytes() >= backends::large_copy();
         if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small) || large) {
             return do_on_host(lock, small, [a = target.host(), b = source.host(), move] {
-                backend::copy_rows(a, move.to, b, move.from, move.rect);
+                backends::copy_rows(a, move.to, b, move.from, move.rect);
             });
         }
     }
@@ -223,14 +225,14 @@ Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& f
 Point OpenClQueue::copy_through_scratch(cl_mem buffer, const RectMove& move) {
     return submit([this, buffer, between = scratch(), move](cl_event* event) {
         const Enqueue enqueue{*device_, queue_.handle};
-        const Rect most = backend::part_of(move.rect, scratch_bytes);
+        const Rect most = backends::part_of(move.rect, scratch_bytes);
         std::uint64_t left = move.rect.bytes();
-        backend::for_each_part(move.rect, most, [&](const RectPart& part) {
-            const RectPlace dense = backend::dense(part.rect);
+        backends::for_each_part(move.rect, most, [&](const RectPart& part) {
+            const RectPlace dense = backends::dense(part.rect);
             left -= part.rect.bytes();
-            enqueue_copy(enqueue, between, buffer, backend::joined({part.rect, dense, part.in(move.from)}),
+            enqueue_copy(enqueue, between, buffer, backends::joined({part.rect, dense, part.in(move.from)}),
                          nullptr);
-            enqueue_copy(enqueue, buffer, between, backend::joined({part.rect, part.in(move.to), dense}),
+            enqueue_copy(enqueue, buffer, between, backends::joined({part.rect, part.in(move.to), dense}),
                          left == 0 ? event : nullptr);
         });
     });
@@ -245,25 +247,25 @@ Point OpenClQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& wanted
     device_->check_lost();
     if (wanted.row == 0) return last();
     const OpenClMemory& memory = of(to);
-    const RectMove move = backend::joined({wanted, at, at});  // rows that touch are one
+    const RectMove move = backends::joined({wanted, at, at});  // rows that touch are one
     const Rect& rect = move.rect;
     const bool small = is_small(rect);
     if (memory.host() != nullptr && small && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::fill_rows(memory.host(), move.to, rect, pattern);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::fill_rows(memory.host(), move.to, rect, pattern);
         return last();
     }
     if (memory.pinned() || (memory.host() != nullptr && !small && rect.row < short_row)) {
         return do_on_host(lock, false,
                           [first = memory.host(), place = move.to, rect,
                            kept = std::vector<std::byte>(pattern.begin(), pattern.end())] {
-                              backend::fill_rows(first, place, rect, kept);
+                              backends::fill_rows(first, place, rect, kept);
                           });
     }
     if (rect.rows() == 1) return fill_row(lock, memory, move.to.offset, rect.row, pattern);
     if (rect.row < long_row) return fill_by_copies(lock, memory, move.to, rect, pattern);
     Point point = last();
-    backend::for_each_part(rect, {rect.row, {1, 1}}, [&](const RectPart& part) {
+    backends::for_each_part(rect, {rect.row, {1, 1}}, [&](const RectPart& part) {
         point = fill_row(lock, memory, part.in(move.to).offset, rect.row, pattern);
     });
     return point;
@@ -284,7 +286,7 @@ Point OpenClQueue::fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_
         });
     }
     // Some whole patterns from the host, then the device copies what is there behind itself.
-    const std::vector<std::byte> seed = backend::seed_of(pattern, bytes);
+    const std::vector<std::byte> seed = backends::seed_of(pattern, bytes);
     const Point written = write_staged(lock, memory, {offset, {}}, seed.data(), {}, {seed.size(), {1, 1}});
     if (seed.size() == bytes) return written;
     make_room(lock);
@@ -303,11 +305,11 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
                                   const Rect& rect, std::span<const std::byte> pattern) {
     // As many whole rows side by side as the scratch memory holds, which the device copies to where they lie.
     const std::uint64_t bytes = std::max(std::min(scratch_bytes, options_.chunk_bytes), rect.row);
-    const Rect most = backend::part_of(rect, bytes);
+    const Rect most = backends::part_of(rect, bytes);
     make_room(lock);
     const Staging staging = stage(lock, most.bytes());
-    backend::repeat(staging.bytes, most.bytes(), pattern);
-    backend::Epilogue epilogue;
+    backends::repeat(staging.bytes, most.bytes(), pattern);
+    backends::Epilogue epilogue;
     epilogue.staging = staging.own;
     const Point point = submit(
         [this, buffer = memory.buffer(), rows = scratch(), from = staging.bytes, rect, most,
@@ -315,10 +317,10 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
             const Enqueue enqueue{*device_, queue_.handle};
             enqueue_write(enqueue, rows, from, {{most.bytes(), {1, 1}}, {}, {}}, nullptr);
             std::uint64_t left = rect.bytes();
-            backend::for_each_part(rect, most, [&](const RectPart& part) {
+            backends::for_each_part(rect, most, [&](const RectPart& part) {
                 left -= part.rect.bytes();
                 enqueue_copy(enqueue, buffer, rows,
-                             backend::joined({part.rect, part.in(place), backend::dense(part.rect)}),
+                             backends::joined({part.rect, part.in(place), backends::dense(part.rect)}),
                              left == 0 ? event : nullptr);
             });
         },
@@ -349,7 +351,7 @@ Point OpenClQueue::fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
 
 std::uint64_t OpenClQueue::rect_calls(const RectPlace& to, const RectPlace& from,
                                       const Rect& rect) const noexcept {
-    return calls_of(backend::joined({rect, to, from}));
+    return calls_of(backends::joined({rect, to, from}));
 }
 
 }  // namespace volley::backends::opencl

@@ -44,28 +44,28 @@ DeviceInfo describe_reference(unsigned subgroup_size) {
 
 ReferenceDevice::ReferenceDevice(unsigned subgroup_size, std::uint64_t memory_limit)
     : info_(describe_reference(subgroup_size)),
-      budget_(std::make_shared<backend::MemoryBudget>(info_.id(), backend::memory_limit_of_user(memory_limit),
-                                                      true)) {
+      budget_(std::make_shared<backends::MemoryBudget>(info_.id(),
+                                                       backends::memory_limit_of_user(memory_limit), true)) {
     if (subgroup_size < 1 || subgroup_size > 128) {
         fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0",
              "use 1 to 128");
     }
 }
 
-std::unique_ptr<backend::Memory> ReferenceDevice::allocate(std::size_t bytes) {
+std::unique_ptr<backends::Memory> ReferenceDevice::allocate(std::size_t bytes) {
     return std::make_unique<ReferenceMemory>(bytes, budget_);
 }
 
-std::unique_ptr<backend::Memory> ReferenceDevice::import_host(std::span<std::byte> bytes) {
+std::unique_ptr<backends::Memory> ReferenceDevice::import_host(std::span<std::byte> bytes) {
     check_import(bytes);
-    return std::make_unique<backend::CallerMemory>(bytes);
+    return std::make_unique<backends::CallerMemory>(bytes);
 }
 
-std::unique_ptr<backend::Program> ReferenceDevice::compile(ir::Function fn) {
+std::unique_ptr<backends::Program> ReferenceDevice::compile(ir::Function fn) {
     return std::make_unique<ReferenceProgram>(std::move(fn));
 }
 
-std::unique_ptr<backend::Queue> ReferenceDevice::make_queue() {
+std::unique_ptr<backends::Queue> ReferenceDevice::make_queue() {
     return std::make_unique<ReferenceQueue>(info_.subgroup_size);
 }
 

@@ -2,8 +2,8 @@
 // returns, unless it comes behind something of the host's (reference_queue.hpp).
 #pragma once
 
-#include "backends/api/caller_memory.hpp"
 #include "backends/api/device.hpp"
+#include "backends/common/caller_memory.hpp"
 #include "backends/reference/reference_memory.hpp"
 
 namespace volley::backends::reference {
@@ -13,23 +13,23 @@ inline constexpr unsigned default_subgroup_size = 8;
 /// The device's description, without opening it.
 [[nodiscard]] DeviceInfo describe_reference(unsigned subgroup_size = default_subgroup_size);
 
-class ReferenceDevice final : public backend::Device {
+class ReferenceDevice final : public backends::Device {
 public:
     /// `subgroup_size` is 1 to 128; `memory_limit` bytes may be live at once, 0: the environment's
     /// setting, else any number.
     explicit ReferenceDevice(unsigned subgroup_size = default_subgroup_size, std::uint64_t memory_limit = 0);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate(std::size_t bytes) override;
     [[nodiscard]] std::size_t import_alignment() const noexcept override { return 1; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
-    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
 private:
     DeviceInfo info_;
-    std::shared_ptr<backend::MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
+    std::shared_ptr<backends::MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
 };
 
 }  // namespace volley::backends::reference

@@ -8,13 +8,13 @@
 namespace volley::backends::reference {
 namespace {
 
-class ReferenceDriver final : public backend::Driver {
+class ReferenceDriver final : public backends::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "reference"; }
     [[nodiscard]] std::vector<DeviceInfo> devices() override { return {describe_reference()}; }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
-                                                        const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
+                                                         const backends::DeviceOptions& options) override {
         if (index != 0) {
             fail(ErrorCode::UnknownDevice, cat("there is no device reference:", index), {},
                  "use reference:0");
@@ -26,6 +26,6 @@ public:
 
 }  // namespace
 
-std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<ReferenceDriver>(); }
+std::unique_ptr<backends::Driver> make_driver() { return std::make_unique<ReferenceDriver>(); }
 
 }  // namespace volley::backends::reference

@@ -7,6 +7,6 @@ namespace volley::backends::reference {
 
 /// A context's cpu_width, where given, is the reference device's subgroup size too, so that results of
 /// subgroup operations can be compared with those of a CPU device of that width.
-[[nodiscard]] std::unique_ptr<backend::Driver> make_driver();
+[[nodiscard]] std::unique_ptr<backends::Driver> make_driver();
 
 }  // namespace volley::backends::reference

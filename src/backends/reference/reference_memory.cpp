@@ -1,7 +1,7 @@
 // Allocates and frees, within the budget.
 #include "backends/reference/reference_memory.hpp"
 
-#include "backends/api/caller_memory.hpp"
+#include "backends/common/caller_memory.hpp"
 
 #include <new>
 #include <utility>
@@ -9,9 +9,9 @@
 namespace volley::backends::reference {
 namespace {
 
-constexpr std::align_val_t alignment{backend::host_page};  // as host memory has it
+constexpr std::align_val_t alignment{backends::host_page};  // as host memory has it
 
-std::byte* allocate(std::size_t bytes, backend::MemoryBudget& budget) {
+std::byte* allocate(std::size_t bytes, backends::MemoryBudget& budget) {
     budget.take(bytes);
     void* memory = ::operator new(bytes == 0 ? 1 : bytes, alignment, std::nothrow);
     if (memory == nullptr) {
@@ -23,7 +23,7 @@ std::byte* allocate(std::size_t bytes, backend::MemoryBudget& budget) {
 
 }  // namespace
 
-ReferenceMemory::ReferenceMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget)
+ReferenceMemory::ReferenceMemory(std::size_t bytes, std::shared_ptr<backends::MemoryBudget> budget)
     : Memory(bytes, allocate(bytes, *budget)), budget_(std::move(budget)) {}
 
 ReferenceMemory::~ReferenceMemory() {

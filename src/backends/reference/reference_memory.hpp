@@ -2,21 +2,21 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 
 #include <cstddef>
 #include <memory>
 
 namespace volley::backends::reference {
 
-class ReferenceMemory final : public backend::Memory {
+class ReferenceMemory final : public backends::Memory {
 public:
     /// Throws OutOfMemory when the budget or the host has not so much left.
-    ReferenceMemory(std::size_t bytes, std::shared_ptr<backend::MemoryBudget> budget);
+    ReferenceMemory(std::size_t bytes, std::shared_ptr<backends::MemoryBudget> budget);
     ~ReferenceMemory() override;
 
 private:
-    std::shared_ptr<backend::MemoryBudget> budget_;
+    std::shared_ptr<backends::MemoryBudget> budget_;
 };
 
 }  // namespace volley::backends::reference

@@ -5,7 +5,7 @@
 
 namespace volley::backends::reference {
 
-class ReferenceProgram final : public backend::Program {
+class ReferenceProgram final : public backends::Program {
 public:
     explicit ReferenceProgram(ir::Function fn) : Program(std::move(fn)) {}
     /// The printed IR: what is interpreted, whatever the local size.

@@ -1,7 +1,7 @@
 // Commands, run at once or by the thread.
 #include "backends/reference/reference_queue.hpp"
 
-#include "backends/api/print.hpp"
+#include "backends/common/print.hpp"
 #include "backends/reference/interpreter.hpp"
 
 #include <algorithm>
@@ -11,36 +11,36 @@
 
 namespace volley::backends::reference {
 
-using backend::Point;
+using backends::Point;
 
 namespace {
 
 // Plain loops, not those that other backends share: what is compared with them should not be them.
 
-std::uint64_t start_of(const backend::RectPlace& place, std::uint64_t row, std::uint64_t plane) {
+std::uint64_t start_of(const backends::RectPlace& place, std::uint64_t row, std::uint64_t plane) {
     return place.offset + row * place.stride[0] + plane * place.stride[1];
 }
 
 template <class F>
-void for_each_row(const backend::Rect& rect, F&& f) {
+void for_each_row(const backends::Rect& rect, F&& f) {
     for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
         for (std::uint64_t row = 0; row < rect.count[0]; ++row) f(row, plane);
     }
 }
 
-void move_rows(std::byte* to, const backend::RectPlace& to_at, const std::byte* from,
-               const backend::RectPlace& from_at, const backend::Rect& rect) {
+void move_rows(std::byte* to, const backends::RectPlace& to_at, const std::byte* from,
+               const backends::RectPlace& from_at, const backends::Rect& rect) {
     for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
         std::memcpy(to + start_of(to_at, row, plane), from + start_of(from_at, row, plane), rect.row);
     });
 }
 
 /// Runs a command for whoever wants to know its times; its error, if it fails.
-std::exception_ptr run(const std::function<void()>& command, const backend::TimesTag& times) noexcept {
+std::exception_ptr run(const std::function<void()>& command, const backends::TimesTag& times) noexcept {
     try {
-        const backend::TimesScope scope(times);
-        const backend::TimedHere timed;
-        const backend::TimesScope others({});  // commands that it gives
+        const backends::TimesScope scope(times);
+        const backends::TimedHere timed;
+        const backends::TimesScope others({});  // commands that it gives
         command();
     } catch (...) {
         return std::current_exception();
@@ -100,7 +100,7 @@ ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes) con
 
 Point ReferenceQueue::give(Command command) {
     if (!pending_.empty()) return hand_over(std::move(command));
-    std::exception_ptr error = run(command, backend::TimesScope::tag());
+    std::exception_ptr error = run(command, backends::TimesScope::tag());
     const Point point = timeline_.issue();
     timeline_.pass(std::move(error));
     return point;
@@ -108,7 +108,7 @@ Point ReferenceQueue::give(Command command) {
 
 Point ReferenceQueue::hand_over(Command command) {
     if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
-    pending_.push_back({backend::TimesScope::tag(), std::move(command)});
+    pending_.push_back({backends::TimesScope::tag(), std::move(command)});
     wake_.notify_one();
     return timeline_.issue();
 }
@@ -131,13 +131,13 @@ void ReferenceQueue::run_thread() {
 
 // ---- commands ----
 
-Point ReferenceQueue::launch(const backend::Launch& launch) {
+Point ReferenceQueue::launch(const backends::Launch& launch) {
     const std::lock_guard lock(mutex_);
     const ir::Function& fn = launch.program->function();
     std::vector<Arg> args;
     std::vector<Bytes> values;
     for (std::size_t i = 0; i < launch.args.size(); ++i) {
-        const backend::Argument& a = launch.args[i];
+        const backends::Argument& a = launch.args[i];
         if (a.memory != nullptr) {
             args.push_back({a.memory->host() + a.offset, a.elements});
         } else {
@@ -150,26 +150,26 @@ Point ReferenceQueue::launch(const backend::Launch& launch) {
         interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* operands) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));
-            backend::deliver_print(fn, fn.strings[fn[node].imm], types, operands);
+            backends::deliver_print(fn, fn.strings[fn[node].imm], types, operands);
         });
     });
 }
 
-Point ReferenceQueue::write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
+Point ReferenceQueue::write(backends::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
     const std::lock_guard lock(mutex_);
     return give([&to, offset, bytes = data.size(), kept = keep(data)] {
         if (bytes != 0) std::memcpy(to.host() + offset, kept.get(), bytes);
     });
 }
 
-Point ReferenceQueue::read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
+Point ReferenceQueue::read(const backends::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
     const std::lock_guard lock(mutex_);
     return give([&from, offset, data] {
         if (!data.empty()) std::memcpy(data.data(), from.host() + offset, data.size());
     });
 }
 
-Point ReferenceQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
+Point ReferenceQueue::copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
                            std::uint64_t from_offset, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     return give([&to, to_offset, &from, from_offset, bytes] {
@@ -177,7 +177,7 @@ Point ReferenceQueue::copy(backend::Memory& to, std::uint64_t to_offset, const b
     });
 }
 
-Point ReferenceQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+Point ReferenceQueue::fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                            std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);
     return give([&to, offset, bytes, size = pattern.size(), kept = keep(pattern)] {
@@ -185,33 +185,33 @@ Point ReferenceQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint6
     });
 }
 
-Point ReferenceQueue::write_rect(backend::Memory& to, const backend::RectPlace& at, const std::byte* data,
-                                 const backend::RectPlace& data_at, const backend::Rect& rect) {
+Point ReferenceQueue::write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
+                                 const backends::RectPlace& data_at, const backends::Rect& rect) {
     const std::lock_guard lock(mutex_);
     if (pending_.empty()) return give([&] { move_rows(to.host(), at, data, data_at, rect); });
     // Side by side: what lies between the rows is not ours to read.
     const std::shared_ptr<std::byte[]> kept(new std::byte[rect.bytes()]);
-    const backend::RectPlace kept_at{0, {rect.row, rect.row * rect.count[0]}};
+    const backends::RectPlace kept_at{0, {rect.row, rect.row * rect.count[0]}};
     move_rows(kept.get(), kept_at, data, data_at, rect);
     return give([&to, at, kept, kept_at, rect] { move_rows(to.host(), at, kept.get(), kept_at, rect); });
 }
 
-Point ReferenceQueue::read_rect(const backend::Memory& from, const backend::RectPlace& at, std::byte* data,
-                                const backend::RectPlace& data_at, const backend::Rect& rect) {
+Point ReferenceQueue::read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
+                                const backends::RectPlace& data_at, const backends::Rect& rect) {
     const std::lock_guard lock(mutex_);
     return give([&from, at, data, data_at, rect] { move_rows(data, data_at, from.host(), at, rect); });
 }
 
-Point ReferenceQueue::copy_rect(backend::Memory& to, const backend::RectPlace& to_at,
-                                const backend::Memory& from, const backend::RectPlace& from_at,
-                                const backend::Rect& rect) {
+Point ReferenceQueue::copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
+                                const backends::Memory& from, const backends::RectPlace& from_at,
+                                const backends::Rect& rect) {
     const std::lock_guard lock(mutex_);
     return give(
         [&to, to_at, &from, from_at, rect] { move_rows(to.host(), to_at, from.host(), from_at, rect); });
 }
 
-Point ReferenceQueue::fill_rect(backend::Memory& to, const backend::RectPlace& at, const backend::Rect& rect,
-                                std::span<const std::byte> pattern) {
+Point ReferenceQueue::fill_rect(backends::Memory& to, const backends::RectPlace& at,
+                                const backends::Rect& rect, std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);
     return give([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
         for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
@@ -226,7 +226,7 @@ Point ReferenceQueue::call(std::function<void()> callback) {
     return hand_over(std::move(callback));
 }
 
-Point ReferenceQueue::wait_for(backend::Timeline& other, Point point) {
+Point ReferenceQueue::wait_for(backends::Timeline& other, Point point) {
     if (&other == &timeline_ || other.completed() >= point) return last();
     const std::lock_guard lock(mutex_);
     return hand_over([&other, point] {

@@ -1,5 +1,5 @@
 // Accesses to buffers, shared memory and variables; atomics; print.
-#include "backends/api/print.hpp"
+#include "backends/common/print.hpp"
 #include "backends/reference/scalar.hpp"
 #include "backends/reference/workgroup.hpp"
 #include "core/fail.hpp"
@@ -133,7 +133,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
 void Workgroup::run_print(NodeId id, const Lanes& active) {
     if (!grid_.print) return;
     std::size_t bytes = 0;
-    for (const NodeId operand : fn_.args(id)) bytes += backend::print_slot(fn_.type(operand).size());
+    for (const NodeId operand : fn_.args(id)) bytes += backends::print_slot(fn_.type(operand).size());
     std::vector<std::byte> values(bytes);
     for (const std::uint32_t lane : active) {
         std::byte* to = values.data();
@@ -141,7 +141,7 @@ void Workgroup::run_print(NodeId id, const Lanes& active) {
             for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[operand]) {
                 ir::store_scalar(at.scalar, to + at.offset, value(operand, leaf++, lane));
             }
-            to += backend::print_slot(fn_.type(operand).size());
+            to += backends::print_slot(fn_.type(operand).size());
         }
         grid_.print(id, values.data());
     }

@@ -2,7 +2,7 @@
 // copies values into their argument memory.
 #include "backends/vulkan/vulkan_batch.hpp"
 
-#include "backends/api/pattern.hpp"
+#include "backends/common/pattern.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
 #include "backends/vulkan/vulkan_times.hpp"
 #include "backends/vulkan/vulkan_transfer.hpp"
@@ -14,9 +14,9 @@
 
 namespace volley::backends::vulkan {
 
-using backend::BatchCommand;
-using backend::BatchKind;
-using backend::Point;
+using backends::BatchCommand;
+using backends::BatchKind;
+using backends::Point;
 
 namespace {
 
@@ -27,8 +27,8 @@ constexpr std::uint32_t most_submitted = 1 << 16;  // command buffers of one sub
 constexpr std::uint64_t most_argument_bytes = std::uint64_t{16} << 20;
 
 bool has_dynamic_values(const BatchCommand& command) {
-    return std::any_of(command.args.begin(), command.args.end(), [](const backend::Argument& argument) {
-        return argument.dynamic != backend::Argument::fixed;
+    return std::any_of(command.args.begin(), command.args.end(), [](const backends::Argument& argument) {
+        return argument.dynamic != backends::Argument::fixed;
     });
 }
 
@@ -78,7 +78,7 @@ void Recording::end() {
 // ---- commands that are recorded together ----
 
 RecordedRun::RecordedRun(RecordingPool& pool, std::shared_ptr<Heap> host,
-                         std::shared_ptr<backend::RectPrograms> rects, std::vector<ReadyCommand> commands,
+                         std::shared_ptr<backends::RectPrograms> rects, std::vector<ReadyCommand> commands,
                          std::uint32_t batch_size)
     : pool_(pool),
       host_(std::move(host)),
@@ -106,7 +106,7 @@ void RecordedRun::place_arguments() {
         bytes += aligned(command.launch ? command.launch->memory_bytes() : command.seed.size());
         if (!command.patched) continue;
         command.launch->for_each_dynamic(
-            [&](std::uint64_t at, const backend::Argument& argument, std::uint32_t size) {
+            [&](std::uint64_t at, const backends::Argument& argument, std::uint32_t size) {
                 patches_.push_back({command.memory + at, argument.dynamic, size});
             });
     }
@@ -154,7 +154,7 @@ void RecordedRun::record_instance(Recorder& recorder, VkCommandBuffer buffer, st
             record_command(recorder, ready, address);
             continue;
         }
-        const backend::TimesTag tag{telling.first.times, telling.first.index + ready.index};
+        const backends::TimesTag tag{telling.first.times, telling.first.index + ready.index};
         telling.times->begin(buffer, tag,
                              behind || ready.ordered ? TimedPlace::Behind : TimedPlace::Overlapping);
         record_command(recorder, ready, address);
@@ -193,7 +193,7 @@ std::uint32_t RecordedRun::most_timed() const noexcept {
 
 RecordedRun::Timed RecordedRun::record_timed(std::uint32_t instances, const std::byte* values,
                                              std::size_t stride, Point passed,
-                                             const backend::TimesTag& first) {
+                                             const backends::TimesTag& first) {
     // One that was never submitted has no point.
     std::erase_if(timed_, [&](const auto& recording) { return recording->point <= passed; });
     const auto times = std::make_shared<TimedCommands>(
@@ -278,8 +278,11 @@ std::size_t RecordedRun::recordings() const noexcept {
 // ---- the batch ----
 
 VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
-                         std::shared_ptr<backend::RectPrograms> rects, backend::BatchPlan plan)
-    : device_(std::move(device)), plan_(std::move(plan)), kept_(backend::keep_values(plan_)), pool_(device_) {
+                         std::shared_ptr<backends::RectPrograms> rects, backends::BatchPlan plan)
+    : device_(std::move(device)),
+      plan_(std::move(plan)),
+      kept_(backends::keep_values(plan_)),
+      pool_(device_) {
     const PhysicalDevice& physical = device_->physical();
     std::vector<ReadyCommand> run;
     std::uint32_t behind = 0;  // the first command behind the last barrier
@@ -287,7 +290,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
         behind = next;
         if (run.empty()) return;
         parts_.push_back({std::make_unique<RecordedRun>(pool_, host, rects, std::exchange(run, {}), size()),
-                          backend::Launch{}});
+                          backends::Launch{}});
     };
     for (std::uint32_t i = 0; i < plan_.commands.size(); ++i) {
         const BatchCommand& command = plan_.commands[i];
@@ -295,7 +298,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
         ready.command = &command;
         ready.index = i;
         if (command.kind == BatchKind::Launch) {
-            const backend::Launch launch = command.launch();
+            const backends::Launch launch = command.launch();
             const bool dynamic = has_dynamic_values(command);
             ready.launch.emplace(physical, launch, LaunchUse{.patched = dynamic});
             const Kernel& kernel = ready.launch->kernel();
@@ -308,15 +311,15 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
             }
             // A kernel need not read all that it is given.
             ready.launch->for_each_dynamic(
-                [&](std::uint64_t, const backend::Argument&, std::uint32_t) { ready.patched = true; });
+                [&](std::uint64_t, const backends::Argument&, std::uint32_t) { ready.patched = true; });
             if (kernel.bindings) {
                 ready.set =
                     std::make_unique<BoundSet>(device_, *kernel.bindings, kernel.module.bindings, launch);
             }
         } else if (command.kind == BatchKind::Fill) {
-            ready.rows = backend::joined({command.move.rect, command.move.to, command.move.to});
+            ready.rows = backends::joined({command.move.rect, command.move.to, command.move.to});
             ready.word = fill_word(of(*command.to), ready.rows, command.pattern, physical.info.software);
-            if (!ready.word) ready.seed = backend::seed_of(command.pattern, ready.rows.rect.row);
+            if (!ready.word) ready.seed = backends::seed_of(command.pattern, ready.rows.rect.row);
         }
         // What it follows by way of others lies further back than what it follows itself.
         ready.ordered = std::any_of(command.after.begin(), command.after.end(),

@@ -57,8 +57,8 @@ public:
     [[nodiscard]] VkCommandBuffer buffer() const noexcept { return buffer_; }
     [[nodiscard]] const VulkanMemory* memory() const noexcept { return memory_.get(); }
 
-    backend::Point point = 0;  // of its last submission
-    bool taken = false;        // for the next one
+    backends::Point point = 0;  // of its last submission
+    bool taken = false;         // for the next one
 
 private:
     RecordingPool& pool_;
@@ -68,14 +68,14 @@ private:
 
 /// A command that can be recorded, with all that does not change.
 struct ReadyCommand {
-    const backend::BatchCommand* command = nullptr;
+    const backends::BatchCommand* command = nullptr;
     std::uint32_t index = 0;  // in its batch
     bool ordered = false;     // a barrier stands before it
     std::optional<PlannedLaunch> launch;
     std::unique_ptr<BoundSet> set;      // of a module that wants one
     bool patched = false;               // its arguments are each instance's own
     std::uint64_t memory = 0;           // where its arguments or patterns lie
-    backend::RectMove rows;             // of a fill: joined,
+    backends::RectMove rows;            // of a fill: joined,
     std::optional<std::uint32_t> word;  //   with this,
     std::vector<std::byte> seed;        //   or else with these
 };
@@ -84,18 +84,19 @@ struct ReadyCommand {
 class RecordedRun {
 public:
     /// Of a batch of so many commands. Throws what allocating and recording throw.
-    RecordedRun(RecordingPool& pool, std::shared_ptr<Heap> host, std::shared_ptr<backend::RectPrograms> rects,
-                std::vector<ReadyCommand> commands, std::uint32_t batch_size);
+    RecordedRun(RecordingPool& pool, std::shared_ptr<Heap> host,
+                std::shared_ptr<backends::RectPrograms> rects, std::vector<ReadyCommand> commands,
+                std::uint32_t batch_size);
 
     /// Makes command buffers ready for the first of so many instances, and gives how many of them these are.
     /// 0: all recordings are under way, and oldest() has to pass first; never where there may be `many`.
     /// `passed` is the queue's last point that has.
     [[nodiscard]] std::uint32_t gather(std::uint32_t instances, const std::byte* values, std::size_t stride,
-                                       backend::Point passed, bool many);
+                                       backends::Point passed, bool many);
     [[nodiscard]] std::span<const VkCommandBuffer> gathered() const noexcept { return gathered_; }
-    [[nodiscard]] backend::Point oldest() const noexcept { return oldest_; }
+    [[nodiscard]] backends::Point oldest() const noexcept { return oldest_; }
     /// What was gathered was submitted, or will be;
-    void keep(backend::Point point) noexcept;
+    void keep(backends::Point point) noexcept;
     /// or will not.
     void scatter() noexcept;
 
@@ -106,9 +107,9 @@ public:
     };
     /// So many instances in one; `first` is of the first instance's first command in the batch.
     [[nodiscard]] Timed record_timed(std::uint32_t instances, const std::byte* values, std::size_t stride,
-                                     backend::Point passed, const backend::TimesTag& first);
+                                     backends::Point passed, const backends::TimesTag& first);
     /// It was submitted.
-    void keep_timed(backend::Point point) noexcept { timed_.back()->point = point; }
+    void keep_timed(backends::Point point) noexcept { timed_.back()->point = point; }
     [[nodiscard]] std::uint32_t most_timed() const noexcept;
     [[nodiscard]] std::uint32_t batch_size() const noexcept { return batch_size_; }
 
@@ -128,19 +129,19 @@ private:
     /// Whom to tell about the commands of a recording.
     struct Telling {
         TimedCommands* times = nullptr;  // nobody
-        backend::TimesTag first;
+        backends::TimesTag first;
     };
     [[nodiscard]] std::unique_ptr<Recording> record(std::uint32_t instances, const Telling& telling);
     void record_instance(Recorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
                          const Telling& telling);
     void record_command(Recorder& recorder, const ReadyCommand& ready, std::uint64_t address);
-    [[nodiscard]] Recording* find(unsigned size, backend::Point passed, bool many);
+    [[nodiscard]] Recording* find(unsigned size, backends::Point passed, bool many);
     void patch(const Recording& recording, std::uint32_t instances, const std::byte* values,
                std::size_t stride) const noexcept;
 
     RecordingPool& pool_;
     std::shared_ptr<Heap> host_;
-    std::shared_ptr<backend::RectPrograms> rects_;
+    std::shared_ptr<backends::RectPrograms> rects_;
     std::vector<ReadyCommand> commands_;
     std::unique_ptr<VulkanMemory> constants_;  // arguments and patterns that never change
     std::vector<Patch> patches_;
@@ -151,22 +152,22 @@ private:
     std::array<std::vector<std::unique_ptr<Recording>>, sizes> recordings_;  // by that logarithm
     std::vector<VkCommandBuffer> gathered_;
     std::vector<Recording*> taken_;
-    backend::Point oldest_ = 0;
+    backends::Point oldest_ = 0;
     std::uint32_t batch_size_;
     std::vector<std::unique_ptr<Recording>> timed_;  // under way
 };
 
-class VulkanBatch final : public backend::Batch {
+class VulkanBatch final : public backends::Batch {
 public:
     /// Commands that are recorded, or a launch that is not.
     struct Part {
         std::unique_ptr<RecordedRun> run;
-        backend::Launch direct;
+        backends::Launch direct;
         std::uint32_t index = 0;  // of the launch in the batch
     };
 
     VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
-                std::shared_ptr<backend::RectPrograms> rects, backend::BatchPlan plan);
+                std::shared_ptr<backends::RectPrograms> rects, backends::BatchPlan plan);
     ~VulkanBatch() override;
 
     /// The whole batch, where all of it is recorded; else nullptr.
@@ -184,8 +185,8 @@ public:
 
 private:
     std::shared_ptr<LogicalDevice> device_;
-    backend::BatchPlan plan_;
-    backend::KeptValues kept_;
+    backends::BatchPlan plan_;
+    backends::KeptValues kept_;
     RecordingPool pool_;
     std::vector<Part> parts_;
 };

@@ -44,13 +44,13 @@ BindingLayout::~BindingLayout() {
 }
 
 BoundSet::BoundSet(std::shared_ptr<LogicalDevice> device, const BindingLayout& layout,
-                   std::span<const Binding> bindings, const backend::Launch& launch)
+                   std::span<const Binding> bindings, const backends::Launch& launch)
     : device_(std::move(device)) {
     VolkDeviceTable& vk = device_->vk;
     const PhysicalDevice& physical = device_->physical();
     std::vector<VkDescriptorBufferInfo> buffers;
     for (const Binding& binding : bindings) {
-        const backend::Argument& argument = launch.args[binding.parameter];
+        const backends::Argument& argument = launch.args[binding.parameter];
         const auto& memory = static_cast<const VulkanMemory&>(*argument.memory);
         const std::uint64_t offset = memory.offset() + argument.offset;
         const std::uint64_t bytes =

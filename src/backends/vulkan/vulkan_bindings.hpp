@@ -33,7 +33,7 @@ class BoundSet {
 public:
     /// Throws LaunchError (InvalidView) where a buffer's place or size is not one that the device can bind.
     BoundSet(std::shared_ptr<LogicalDevice> device, const BindingLayout& layout,
-             std::span<const codegen::spirv::Binding> bindings, const backend::Launch& launch);
+             std::span<const codegen::spirv::Binding> bindings, const backends::Launch& launch);
     ~BoundSet();
     BoundSet(const BoundSet&) = delete;
     BoundSet& operator=(const BoundSet&) = delete;

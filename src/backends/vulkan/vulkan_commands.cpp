@@ -71,7 +71,7 @@ void CommandPool::end(Command& command) {
     device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
 }
 
-void CommandPool::keep(Command& command, backend::Point point) noexcept {
+void CommandPool::keep(Command& command, backends::Point point) noexcept {
     command.point = point;
     command.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &command;
@@ -88,7 +88,7 @@ void CommandPool::abandon(Command& command) noexcept {
     command.next = std::exchange(free_, &command);
 }
 
-void CommandPool::pass(backend::Point reached) noexcept {
+void CommandPool::pass(backends::Point reached) noexcept {
     while (first_ != nullptr && first_->point <= reached) {
         Command& done = *std::exchange(first_, first_->next);
         --in_flight_;

@@ -24,7 +24,7 @@ struct Command {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
     bool recording = false;  // between begin and end
     bool ordered = false;    // begins with a barrier
-    backend::Point point = 0;
+    backends::Point point = 0;
     std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed, as
     std::unique_ptr<BoundSet> set;          //   this is
     std::shared_ptr<TimedCommands> times;   // of most commands nobody's
@@ -44,11 +44,11 @@ public:
     /// Ends it; the host sees what it wrote once its point has passed.
     void end(Command& command);
     /// It was submitted, or will be; points only grow.
-    void keep(Command& command, backend::Point point) noexcept;
+    void keep(Command& command, backends::Point point) noexcept;
     /// It will not be submitted.
     void abandon(Command& command) noexcept;
     /// Those up to that point may be used again.
-    void pass(backend::Point reached) noexcept;
+    void pass(backends::Point reached) noexcept;
     [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 

@@ -1,7 +1,7 @@
 // Makes a device's memory, programs and queues.
 #include "backends/vulkan/vulkan_device.hpp"
 
-#include "backends/api/memory_budget.hpp"
+#include "backends/common/memory_budget.hpp"
 #include "backends/vulkan/vulkan_import.hpp"
 #include "backends/vulkan/vulkan_program.hpp"
 #include "core/settings.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 HeapOptions with_limit(const VulkanOptions& options, const DeviceInfo& info) {
     HeapOptions heap = options.heap;
-    heap.limit = backend::memory_limit_of_user(options.memory_limit);
+    heap.limit = backends::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
     if (heap.limit == 0 && info.software) {
         // These drivers give what the machine lends them, and more: its memory is the bound.
@@ -61,7 +61,7 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, c
     info_.host_memory = heap_->cached() && info_.type != DeviceType::DiscreteGpu;
     cache_ =
         std::make_shared<PipelineCache>(device_, options_.cache_folder.value_or(settings().cache_folder()));
-    rects_ = std::make_shared<backend::RectPrograms>(
+    rects_ = std::make_shared<backends::RectPrograms>(
         [cache = cache_, device = device_, target = target_](ir::Function fn) {
             return std::make_unique<VulkanProgram>(std::move(fn), cache, device, target, ir::Dim3{64, 1, 1});
         });
@@ -69,19 +69,19 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, c
 
 VulkanDevice::~VulkanDevice() = default;
 
-std::unique_ptr<backend::Memory> VulkanDevice::allocate(std::size_t bytes) {
+std::unique_ptr<backends::Memory> VulkanDevice::allocate(std::size_t bytes) {
     return std::make_unique<VulkanMemory>(heap_, bytes);
 }
 
-std::unique_ptr<backend::Memory> VulkanDevice::allocate_host(std::size_t bytes) {
+std::unique_ptr<backends::Memory> VulkanDevice::allocate_host(std::size_t bytes) {
     return VulkanMemory::in_pages(host_, bytes);
 }
 
-std::unique_ptr<backend::Memory> VulkanDevice::import_host(std::span<std::byte> bytes) {
+std::unique_ptr<backends::Memory> VulkanDevice::import_host(std::span<std::byte> bytes) {
     return vulkan::import_host(device_, bytes);
 }
 
-std::unique_ptr<backend::Memory> VulkanDevice::import_native(const NativeBuffer& buffer) {
+std::unique_ptr<backends::Memory> VulkanDevice::import_native(const NativeBuffer& buffer) {
     return vulkan::import_native(device_, buffer);
 }
 
@@ -90,7 +90,7 @@ NativeDevice VulkanDevice::native() const {
                                 device_->physical().queue_family};
 }
 
-std::unique_ptr<backend::Program> VulkanDevice::compile(ir::Function fn) {
+std::unique_ptr<backends::Program> VulkanDevice::compile(ir::Function fn) {
     if (fn.foreign) {
         codegen::spirv::Module module = codegen::spirv::adopt(fn, target_);
         const ir::Dim3 own = fn.local_size.value_or(ir::Dim3{1, 1, 1});
@@ -100,12 +100,12 @@ std::unique_ptr<backend::Program> VulkanDevice::compile(ir::Function fn) {
     return std::make_unique<VulkanProgram>(std::move(fn), cache_, device_, target_, local);
 }
 
-std::unique_ptr<backend::Program> VulkanDevice::adopt(ir::Function signature, codegen::spirv::Module module,
-                                                      ir::Dim3 local) {
+std::unique_ptr<backends::Program> VulkanDevice::adopt(ir::Function signature, codegen::spirv::Module module,
+                                                       ir::Dim3 local) {
     return std::make_unique<VulkanProgram>(std::move(signature), cache_, device_, std::move(module), local);
 }
 
-std::unique_ptr<backend::Queue> VulkanDevice::make_queue() {
+std::unique_ptr<backends::Queue> VulkanDevice::make_queue() {
     device_->check_lost();
     return std::make_unique<VulkanQueue>(device_, host_, rects_, options_.queue);
 }
@@ -132,7 +132,7 @@ bool VulkanDevice::is_fused(ScalarType type) {
         VulkanMemory memory(heap_, sizeof values);
         VulkanQueue queue(device_, host_, rects_, options_.queue);
         queue.write(memory, 0, std::as_bytes(std::span(values)));
-        backend::Argument argument;
+        backends::Argument argument;
         argument.memory = &memory;
         argument.elements = 3;
         queue.launch({const_cast<VulkanProgram*>(&program), {1, 1, 1}, {1, 1, 1}, std::span(&argument, 1)});

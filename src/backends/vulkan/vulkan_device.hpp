@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/api/device.hpp"
-#include "backends/api/rect_kernel.hpp"
+#include "backends/common/rect_kernel.hpp"
 #include "backends/vulkan/vulkan_memory.hpp"
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 #include "backends/vulkan/vulkan_queue.hpp"
@@ -22,30 +22,30 @@ struct VulkanOptions {
     std::optional<std::string> cache_folder;  // of pipelines; else the settings'
 };
 
-class VulkanDevice final : public backend::Device {
+class VulkanDevice final : public backends::Device {
 public:
     VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, const VulkanOptions& options);
     ~VulkanDevice() override;
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate(std::size_t bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Memory> allocate_host(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate(std::size_t bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(std::size_t bytes) override;
     [[nodiscard]] std::size_t import_alignment() const noexcept override {
         return device_->physical().import_alignment;
     }
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_host(std::span<std::byte> bytes) override;
-    [[nodiscard]] std::unique_ptr<backend::Memory> import_native(const NativeBuffer& buffer) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_host(std::span<std::byte> bytes) override;
+    [[nodiscard]] std::unique_ptr<backends::Memory> import_native(const NativeBuffer& buffer) override;
     [[nodiscard]] NativeDevice native() const override;
     [[nodiscard]] bool runs(ir::Language language) const noexcept override {
         return language == ir::Language::SpirV;
     }
-    [[nodiscard]] std::unique_ptr<backend::Program> compile(ir::Function fn) override;
-    [[nodiscard]] std::unique_ptr<backend::Queue> make_queue() override;
+    [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
+    [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
     /// A program of a module that was written elsewhere: see VulkanProgram. Throws CompileError.
-    [[nodiscard]] std::unique_ptr<backend::Program> adopt(ir::Function signature,
-                                                          codegen::spirv::Module module, ir::Dim3 local);
+    [[nodiscard]] std::unique_ptr<backends::Program> adopt(ir::Function signature,
+                                                           codegen::spirv::Module module, ir::Dim3 local);
 
     /// For tests: what they look into or break.
     [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
@@ -63,7 +63,7 @@ private:
     std::shared_ptr<Heap> host_;
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
-    std::shared_ptr<backend::RectPrograms> rects_;
+    std::shared_ptr<backends::RectPrograms> rects_;
 };
 
 }  // namespace volley::backends::vulkan

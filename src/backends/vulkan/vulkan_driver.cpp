@@ -1,7 +1,7 @@
 // Lists devices, opens them.
 #include "backends/vulkan/vulkan_driver.hpp"
 
-#include "backends/api/system_gpu.hpp"
+#include "backends/common/system_gpu.hpp"
 #include "backends/vulkan/vulkan_device.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -11,10 +11,10 @@
 namespace volley::backends::vulkan {
 namespace {
 
-class VulkanDriver final : public backend::Driver {
+class VulkanDriver final : public backends::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "vulkan"; }
-    [[nodiscard]] bool may_have_preferred() const override { return backend::system_has_gpu(); }
+    [[nodiscard]] bool may_have_preferred() const override { return backends::system_has_gpu(); }
 
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
         std::vector<DeviceInfo> infos;
@@ -24,8 +24,8 @@ public:
         return infos;
     }
 
-    [[nodiscard]] std::unique_ptr<backend::Device> open(unsigned index,
-                                                        const backend::DeviceOptions& options) override {
+    [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
+                                                         const backends::DeviceOptions& options) override {
         std::shared_ptr<Instance> instance = opened();
         const std::size_t count = instance ? instance->devices().size() : 0;
         if (index >= count) {
@@ -49,6 +49,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<backend::Driver> make_driver() { return std::make_unique<VulkanDriver>(); }
+std::unique_ptr<backends::Driver> make_driver() { return std::make_unique<VulkanDriver>(); }
 
 }  // namespace volley::backends::vulkan

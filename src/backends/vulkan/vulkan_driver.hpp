@@ -8,6 +8,6 @@
 namespace volley::backends::vulkan {
 
 /// Opens the loader when devices are first asked for. Without a loader or a driver it has none.
-[[nodiscard]] std::unique_ptr<backend::Driver> make_driver();
+[[nodiscard]] std::unique_ptr<backends::Driver> make_driver();
 
 }  // namespace volley::backends::vulkan

@@ -39,7 +39,7 @@ void put(std::byte* to, const T& value) {
 }
 
 /// Whether a launch is one for the coarse variant: large, and its blocks are aligned.
-bool is_coarse(const VulkanProgram& program, const backend::Launch& launch) {
+bool is_coarse(const VulkanProgram& program, const backends::Launch& launch) {
     const std::vector<bool>& blocks = program.blocks();
     if (blocks.empty() || launch.global[0] < few_elements || launch.global[0] >= (1u << 31) ||
         launch.global[1] != 1 || launch.global[2] != 1)
@@ -51,30 +51,30 @@ bool is_coarse(const VulkanProgram& program, const backend::Launch& launch) {
     if (bytes > coarse_arguments) return false;
     for (std::size_t p = 0; p < blocks.size(); ++p) {
         if (!blocks[p]) continue;
-        const backend::Argument& arg = launch.args[p];
+        const backends::Argument& arg = launch.args[p];
         if ((static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset) % how.word_bytes != 0)
             return false;
     }
     return true;
 }
 
-void put_value(std::byte* to, const backend::Argument& argument, std::uint32_t size,
+void put_value(std::byte* to, const backends::Argument& argument, std::uint32_t size,
                const ArgumentSource& source) {
     const void* value = argument.value;
-    if (argument.dynamic != backend::Argument::fixed)
+    if (argument.dynamic != backends::Argument::fixed)
         value = source.values == nullptr ? nullptr : source.values + argument.dynamic;
     if (value != nullptr) std::memcpy(to, value, size);
 }
 
 /// Writes the argument block as the module's fields say; values have another where they lie apart.
-void pack(const Module& module, const backend::Launch& launch, const ArgumentSource& source, ir::Dim3 base,
+void pack(const Module& module, const backends::Launch& launch, const ArgumentSource& source, ir::Dim3 base,
           std::uint64_t value_block, std::byte* to) {
     for (const Field& field : module.fields) {
         std::byte* at = to + field.offset;
         switch (field.kind) {
             case FieldKind::GlobalSize: put(at, launch.global); break;
             case FieldKind::Address: {
-                const backend::Argument& arg = launch.args[field.parameter];
+                const backends::Argument& arg = launch.args[field.parameter];
                 put(at, static_cast<const VulkanMemory&>(*arg.memory).address() + arg.offset);
                 break;
             }
@@ -91,7 +91,7 @@ void pack(const Module& module, const backend::Launch& launch, const ArgumentSou
 
 }  // namespace
 
-PlannedLaunch::PlannedLaunch(const PhysicalDevice& physical, const backend::Launch& launch,
+PlannedLaunch::PlannedLaunch(const PhysicalDevice& physical, const backends::Launch& launch,
                              const LaunchUse& use)
     : launch_(launch), limit_(physical.max_groups) {
     const auto& program = static_cast<const VulkanProgram&>(*launch.program);
@@ -126,7 +126,7 @@ void PlannedLaunch::add(const Kernel& kernel, ir::Dim3 groups, ir::Dim3 first) n
 
 bool PlannedLaunch::has_dynamic(const Field& field) const noexcept {
     return field.kind == FieldKind::Value &&
-           launch_.args[field.parameter].dynamic != backend::Argument::fixed;
+           launch_.args[field.parameter].dynamic != backends::Argument::fixed;
 }
 
 bool PlannedLaunch::is_patchable() const noexcept {

@@ -35,9 +35,9 @@ class PlannedLaunch {
 public:
     /// Makes variants that are missing; throws what VulkanProgram::kernel throws. The launch's arguments stay
     /// the caller's, and where they are.
-    PlannedLaunch(const PhysicalDevice& physical, const backend::Launch& launch, const LaunchUse& use = {});
+    PlannedLaunch(const PhysicalDevice& physical, const backends::Launch& launch, const LaunchUse& use = {});
 
-    [[nodiscard]] const backend::Launch& launch() const noexcept { return launch_; }
+    [[nodiscard]] const backends::Launch& launch() const noexcept { return launch_; }
     /// That of all workgroups, but for some elements at a coarse launch's end.
     [[nodiscard]] const Kernel& kernel() const noexcept { return *parts_[0].kernel; }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
@@ -77,7 +77,7 @@ private:
     template <class F>
     void for_each_piece(const Part& part, F&& f) const;
 
-    backend::Launch launch_;
+    backends::Launch launch_;
     ir::Dim3 limit_;
     std::array<Part, 2> parts_;
     std::size_t count_ = 0;

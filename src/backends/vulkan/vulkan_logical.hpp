@@ -5,7 +5,7 @@
 // that was handed to it counts as over.
 #pragma once
 
-#include "backends/api/device_clock.hpp"
+#include "backends/common/device_clock.hpp"
 #include "backends/vulkan/vulkan_instance.hpp"
 
 #include <atomic>
@@ -34,7 +34,7 @@ public:
     /// The device's own functions. Tests replace entries to make them fail.
     VolkDeviceTable vk{};
     /// Of its timestamps; calibrated by queues that take some (vulkan_times.hpp).
-    backend::DeviceClock clock;
+    backends::DeviceClock clock;
 
     [[nodiscard]] const Instance& instance() const noexcept { return *instance_; }
     [[nodiscard]] VkDevice handle() const noexcept { return handle_; }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
-#include "backends/api/tlsf.hpp"
+#include "backends/common/tlsf.hpp"
 #include "backends/vulkan/vulkan_logical.hpp"
 
 #include <cstdint>
@@ -45,12 +45,12 @@ public:
         VkDeviceMemory memory = VK_NULL_HANDLE;
         std::uint64_t address = 0;
         std::byte* mapped = nullptr;
-        std::optional<backend::Tlsf> parts;  // empty: all of it is one allocation
+        std::optional<backends::Tlsf> parts;  // empty: all of it is one allocation
     };
     struct Range {
         Block* block = nullptr;
         std::uint64_t offset = 0;
-        backend::Tlsf::Handle handle = 0;
+        backends::Tlsf::Handle handle = 0;
     };
     /// Throws MemoryError naming the sizes and the device.
     [[nodiscard]] Range take(std::uint64_t bytes);
@@ -97,7 +97,7 @@ struct Place {
     bool cached = false;          // and read it as fast as its own memory
 };
 
-class VulkanMemory final : public backend::Memory {
+class VulkanMemory final : public backends::Memory {
 public:
     VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
     /// Of a heap that is mapped: whole pages of the host's.

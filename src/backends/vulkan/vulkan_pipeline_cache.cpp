@@ -1,7 +1,7 @@
 // Which file, and whether its data is this driver's.
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 
-#include "backends/api/kept_file.hpp"
+#include "backends/common/kept_file.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 
@@ -52,7 +52,7 @@ PipelineCache::~PipelineCache() {
 }
 
 std::vector<char> PipelineCache::load() const {
-    std::vector<char> data = backend::load_file(file_, mark);
+    std::vector<char> data = backends::load_file(file_, mark);
     if (!belongs_to(data, device_->physical())) return {};
     return data;
 }
@@ -68,7 +68,7 @@ void PipelineCache::save() noexcept {
         if (vk.vkGetPipelineCacheData(device_->handle(), handle_, &size, data.data()) != VK_SUCCESS) return;
         data.resize(size);
         if (data == saved_) return;
-        backend::store_file(file_, mark, data);
+        backends::store_file(file_, mark, data);
         saved_ = std::move(data);
     } catch (const std::exception& error) {
         log_message(LogLevel::Debug, cat("the pipeline cache was not saved: ", error.what()));

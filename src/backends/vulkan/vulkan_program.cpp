@@ -1,8 +1,8 @@
 // Variants are made under a lock, looked up without one.
 #include "backends/vulkan/vulkan_program.hpp"
 
-#include "backends/api/dump.hpp"
-#include "backends/api/reports.hpp"
+#include "backends/common/dump.hpp"
+#include "backends/common/reports.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -36,7 +36,7 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
     auto kernel = std::make_unique<Kernel>();
     kernel->variant = {local, true};
     kernel->module = std::move(module);
-    kernel->print_bytes = backend::print_bytes(kernel->module.prints);
+    kernel->print_bytes = backends::print_bytes(kernel->module.prints);
     make_pipeline(*kernel);
     last_.store(kernel.get(), std::memory_order_release);
     kernels_.push_back(std::move(kernel));
@@ -85,7 +85,7 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
         kernel->variant = wanted;
         kernel->module = write_module(wanted);
     }
-    kernel->print_bytes = backend::print_bytes(kernel->module.prints);
+    kernel->print_bytes = backends::print_bytes(kernel->module.prints);
     if (settings().dump.spirv) dump(*kernel);
     kernels_.reserve(kernels_.size() + 1);
     make_pipeline(*kernel);
@@ -160,9 +160,9 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
 
 void VulkanProgram::dump(const Kernel& kernel) const {
     const ir::Dim3 local = kernel.variant.local;
-    backend::dump(cat("SPIR-V of ", function_.name, ", local size ", local[0], "x", local[1], "x", local[2],
-                      kernel.variant.full ? ", whole grid" : ""),
-                  spirv::disassemble(kernel.module.words));
+    backends::dump(cat("SPIR-V of ", function_.name, ", local size ", local[0], "x", local[1], "x", local[2],
+                       kernel.variant.full ? ", whole grid" : ""),
+                   spirv::disassemble(kernel.module.words));
 }
 
 std::string VulkanProgram::code(ir::Dim3 local) const {

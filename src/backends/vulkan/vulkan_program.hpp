@@ -24,7 +24,7 @@ struct Kernel {
     std::uint64_t print_bytes = 0;  // what one invocation prints at most, if it prints each line once
 };
 
-class VulkanProgram final : public backend::Program {
+class VulkanProgram final : public backends::Program {
 public:
     /// Writes one module at once, so that what the device lacks is known now. Throws DeviceError
     /// (Unsupported).

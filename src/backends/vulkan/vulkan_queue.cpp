@@ -10,7 +10,7 @@
 
 namespace volley::backends::vulkan {
 
-using backend::Point;
+using backends::Point;
 namespace {
 
 constexpr std::size_t backlog = 1024;     // points in flight before the submitting thread waits
@@ -20,7 +20,7 @@ constexpr std::uint64_t argument_ring = std::uint64_t{1} << 20;
 }  // namespace
 
 VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
-                         std::shared_ptr<backend::RectPrograms> rects, const QueueOptions& options)
+                         std::shared_ptr<backends::RectPrograms> rects, const QueueOptions& options)
     : device_(std::move(device)),
       host_(std::move(host)),
       rects_(std::move(rects)),
@@ -29,7 +29,7 @@ VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
       reports_([heap = host_](std::uint64_t bytes) {
           auto memory = std::make_unique<VulkanMemory>(heap, bytes);
           std::byte* mapped = memory->mapped();
-          return std::make_unique<backend::ReportBuffer>(std::move(memory), mapped);
+          return std::make_unique<backends::ReportBuffer>(std::move(memory), mapped);
       }),
       timeline_(device_, reports_),
       commands_(device_),
@@ -68,12 +68,12 @@ bool VulkanQueue::needs_barrier(Point after) const noexcept {
 
 Command& VulkanQueue::begin(Point after) {
     if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
-    if (!backend::TimesScope::wanted()) return commands_.begin(needs_barrier(after));
+    if (!backends::TimesScope::wanted()) return commands_.begin(needs_barrier(after));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     Command& command = commands_.begin(needs_barrier(after));
     const bool overlaps = !command.ordered && after < timeline_.last();
-    times->begin(command.buffer, backend::TimesScope::tag(),
+    times->begin(command.buffer, backends::TimesScope::tag(),
                  command.ordered ? TimedPlace::Behind
                  : overlaps      ? TimedPlace::Overlapping
                                  : TimedPlace::Free);
@@ -83,8 +83,8 @@ Command& VulkanQueue::begin(Point after) {
 
 void VulkanQueue::calibrate() { calibrate_clock(*device_, queue_, commands_, idle()); }
 
-backend::Epilogue VulkanQueue::telling(std::shared_ptr<TimedCommands> times) {
-    backend::Epilogue epilogue;
+backends::Epilogue VulkanQueue::telling(std::shared_ptr<TimedCommands> times) {
+    backends::Epilogue epilogue;
     epilogue.tell = [this, kept = std::move(times)] { kept->tell(timeline_.times()); };
     return epilogue;
 }
@@ -132,10 +132,10 @@ Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool orde
     return point;
 }
 
-Point VulkanQueue::submit(Command& command, backend::Epilogue* epilogue) {
+Point VulkanQueue::submit(Command& command, backends::Epilogue* epilogue) {
     bool added = false;
     try {
-        backend::Epilogue told;
+        backends::Epilogue told;
         if (command.times) {
             command.times->end(command.buffer);
             told = telling(std::move(command.times));
@@ -161,7 +161,7 @@ Point VulkanQueue::submit(Command& command, backend::Epilogue* epilogue) {
     }
 }
 
-std::uint64_t VulkanQueue::find_in(backend::Ring& ring, Lock& lock, std::uint64_t bytes) {
+std::uint64_t VulkanQueue::find_in(backends::Ring& ring, Lock& lock, std::uint64_t bytes) {
     for (;;) {
         if (const auto at = ring.find(bytes)) return *at;
         ring.pass(timeline_.completed());
@@ -175,14 +175,14 @@ std::uint64_t VulkanQueue::find_in(backend::Ring& ring, Lock& lock, std::uint64_
     }
 }
 
-Point VulkanQueue::launch(const backend::Launch& wanted) { return launch(wanted, nullptr); }
+Point VulkanQueue::launch(const backends::Launch& wanted) { return launch(wanted, nullptr); }
 
-Point VulkanQueue::launch(const backend::Launch& wanted, const std::byte* values) {
+Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* values) {
     const PlannedLaunch planned(device_->physical(), wanted);
     const Kernel& kernel = planned.kernel();
     ArgumentSource source;
     source.values = values;
-    std::unique_ptr<backend::ReportBuffer> reports;
+    std::unique_ptr<backends::ReportBuffer> reports;
     if (kernel.module.reports) {
         const std::uint64_t count = std::uint64_t{wanted.global[0]} * wanted.global[1] * wanted.global[2];
         reports = reports_.take(kernel.print_bytes, count);
@@ -219,7 +219,7 @@ Point VulkanQueue::launch(const backend::Launch& wanted, const std::byte* values
     const bool prints = reports && !kernel.module.prints.empty();
     if (reports) {
         const auto& program = static_cast<const VulkanProgram&>(*wanted.program);
-        backend::Epilogue epilogue;
+        backends::Epilogue epilogue;
         epilogue.source = {&program.function(), kernel.module.prints, device_->name(),
                            program.target().max_iterations};
         epilogue.reports = std::move(reports);
@@ -237,16 +237,17 @@ Point VulkanQueue::launch(const backend::Launch& wanted, const std::byte* values
 
 // ---- batches ----
 
-std::unique_ptr<backend::Batch> VulkanQueue::prepare(backend::BatchPlan plan) {
+std::unique_ptr<backends::Batch> VulkanQueue::prepare(backends::BatchPlan plan) {
     device_->check_lost();
     return std::make_unique<VulkanBatch>(device_, host_, rects_, std::move(plan));
 }
 
-Point VulkanQueue::submit(backend::Batch& batch, std::uint32_t instances, std::span<const std::byte> values) {
+Point VulkanQueue::submit(backends::Batch& batch, std::uint32_t instances,
+                          std::span<const std::byte> values) {
     auto& own = static_cast<VulkanBatch&>(batch);
     const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
     Point point = last();
-    const backend::TimesTag times = backend::TimesScope::tag();
+    const backends::TimesTag times = backends::TimesScope::tag();
     const auto give_run = [&](RecordedRun& run, std::uint32_t first, std::uint32_t count) {
         const std::byte* of_first = values.data() + first * stride;
         if (!times) return give(run, count, of_first, stride);
@@ -258,7 +259,7 @@ Point VulkanQueue::submit(backend::Batch& batch, std::uint32_t instances, std::s
             if (part.run) {
                 point = give_run(*part.run, i, 1);
             } else {
-                const backend::TimesScope timed({times.times, i * own.size() + part.index});
+                const backends::TimesScope timed({times.times, i * own.size() + part.index});
                 point = launch(part.direct, values.data() + i * stride);
             }
         }
@@ -267,7 +268,7 @@ Point VulkanQueue::submit(backend::Batch& batch, std::uint32_t instances, std::s
 }
 
 Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
-                              std::size_t stride, const backend::TimesTag& times) {
+                              std::size_t stride, const backends::TimesTag& times) {
     Lock lock(mutex_);
     device_->check_lost();
     Point point = last();
@@ -278,7 +279,7 @@ Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const s
         const RecordedRun::Timed timed =
             run.record_timed(count, values + done * stride, stride, timeline_.completed(),
                              {times.times, times.index + done * run.batch_size()});
-        backend::Epilogue epilogue = telling(timed.times);
+        backends::Epilogue epilogue = telling(timed.times);
         epilogue.point = timeline_.last() + 1;
         timeline_.add(std::move(epilogue));
         try {
@@ -326,17 +327,17 @@ Point VulkanQueue::give(RecordedRun& run, std::uint32_t instances, const std::by
 
 Point VulkanQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
-Point VulkanQueue::wait_for(backend::Timeline& other, Point point) {
+Point VulkanQueue::wait_for(backends::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
-    return host_commands_.wait_for(other, point, sibling, [&](backend::Epilogue* epilogue) {
-        if (backend::TimesScope::wanted()) return wait_timed(*sibling, point, epilogue);
+    return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
+        if (backends::TimesScope::wanted()) return wait_timed(*sibling, point, epilogue);
         return wait_on_device(*sibling, point, {}, epilogue);
     });
 }
 
 Point VulkanQueue::wait_on_device(const VulkanTimeline& other, Point point,
-                                  std::span<const VkCommandBuffer> buffers, backend::Epilogue* epilogue) {
+                                  std::span<const VkCommandBuffer> buffers, backends::Epilogue* epilogue) {
     const Point own = timeline_.last() + 1;
     if (epilogue != nullptr) {
         epilogue->point = own;
@@ -352,19 +353,19 @@ Point VulkanQueue::wait_on_device(const VulkanTimeline& other, Point point,
     return own;
 }
 
-Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backend::Epilogue* epilogue) {
+Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backends::Epilogue* epilogue) {
     calibrate();
     // Two commands: the first when the queue comes to wait, the second when it goes on.
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     Command& before = commands_.begin(false);
-    times->begin(before.buffer, backend::TimesScope::tag(), TimedPlace::Behind);
+    times->begin(before.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     static_cast<void>(submit(before));
     before.times = times;  // the device writes there until its point has passed, also if the rest fails
     Command& after = commands_.begin(false);
     try {
         times->end(after.buffer);
         commands_.end(after);
-        backend::Epilogue told = telling(times);
+        backends::Epilogue told = telling(times);
         if (epilogue == nullptr) {
             epilogue = &told;
         } else {
@@ -383,12 +384,12 @@ Point VulkanQueue::mark() {
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    if (!backend::TimesScope::wanted()) return submit(commands_.begin(false));
+    if (!backends::TimesScope::wanted()) return submit(commands_.begin(false));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     Command& command = commands_.begin(false);
     // Its timestamps wait for all before it, as if a barrier stood there.
-    times->begin(command.buffer, backend::TimesScope::tag(), TimedPlace::Behind);
+    times->begin(command.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     command.times = times;
     return submit(command);
 }

@@ -1,8 +1,8 @@
 // Calls of the driver that record. The device moves long rows as regions of a copy, and many short ones by a
-// kernel (backends/api/rect_kernel.hpp).
+// kernel (backends/common/rect_kernel.hpp).
 #include "backends/vulkan/vulkan_recorder.hpp"
 
-#include "backends/api/pattern.hpp"
+#include "backends/common/pattern.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
 #include "core/fail.hpp"
 
@@ -11,10 +11,10 @@
 
 namespace volley::backends::vulkan {
 
-using backend::Rect;
-using backend::RectMove;
-using backend::RectPart;
-using backend::RectPlace;
+using backends::Rect;
+using backends::RectMove;
+using backends::RectPart;
+using backends::RectPlace;
 
 namespace {
 
@@ -54,13 +54,13 @@ bool by_regions(const Rect& rect, bool software) noexcept {
 std::uint64_t calls_for(const RectMove& move, bool software) noexcept {
     if (by_regions(move.rect, software)) return (move.rect.rows() + region_batch - 1) / region_batch;
     // Memory begins at a multiple of the largest word.
-    return parts_in(move.rect, backend::rect_launch_limit(move, backend::word_of(move, 0, 0)));
+    return parts_in(move.rect, backends::rect_launch_limit(move, backends::word_of(move, 0, 0)));
 }
 
 std::optional<std::uint32_t> fill_word(const VulkanMemory& to, const RectMove& move,
                                        std::span<const std::byte> pattern, bool software) {
     if (!by_regions(move.rect, software) || !is_in_words(move.to, move.rect, to.offset())) return {};
-    return backend::as_word(pattern);
+    return backends::as_word(pattern);
 }
 
 void Recorder::launch(const PlannedLaunch& launch, const ArgumentSource& source, VkDescriptorSet set) {
@@ -84,18 +84,19 @@ void Recorder::launch(const PlannedLaunch& launch, const ArgumentSource& source,
 }
 
 void Recorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& wanted) {
-    const RectMove move = backend::joined(wanted);
+    const RectMove move = backends::joined(wanted);
     if (!by_regions(move.rect, device_.physical().info.software)) {
-        const std::uint32_t word = backend::word_of(move, to.address(), from.address());
-        backend::Program& program = rects_.of(word);
-        backend::for_each_part(move.rect, backend::rect_launch_limit(move, word), [&](const RectPart& part) {
-            const backend::RectLaunch rows(program, word, to, from,
-                                           {part.rect, part.in(move.to), part.in(move.from)});
-            const PlannedLaunch planned(device_.physical(), rows.launch(), {.any_grid = true});
-            if (planned.memory_bytes() != 0 || planned.kernel().module.reports)
-                fail_internal("a kernel of the library's own does not fit", program.function().name);
-            launch(planned, {}, VK_NULL_HANDLE);
-        });
+        const std::uint32_t word = backends::word_of(move, to.address(), from.address());
+        backends::Program& program = rects_.of(word);
+        backends::for_each_part(
+            move.rect, backends::rect_launch_limit(move, word), [&](const RectPart& part) {
+                const backends::RectLaunch rows(program, word, to, from,
+                                                {part.rect, part.in(move.to), part.in(move.from)});
+                const PlannedLaunch planned(device_.physical(), rows.launch(), {.any_grid = true});
+                if (planned.memory_bytes() != 0 || planned.kernel().module.reports)
+                    fail_internal("a kernel of the library's own does not fit", program.function().name);
+                launch(planned, {}, VK_NULL_HANDLE);
+            });
         return;
     }
     std::array<VkBufferCopy, region_batch> regions;
@@ -123,7 +124,7 @@ void Recorder::fill(VulkanMemory& to, const RectMove& move, std::uint32_t word) 
 void Recorder::fill(VulkanMemory& to, const RectMove& move, const FillSeed& seed) {
     const Rect& rect = move.rect;
     if (rect.rows() > 1) {
-        backend::for_each_part(rect, {seed.bytes, rect.count}, [&](const RectPart& part) {
+        backends::for_each_part(rect, {seed.bytes, rect.count}, [&](const RectPart& part) {
             copy(to, *seed.memory, {part.rect, part.in(move.to), {seed.offset, {0, 0}}});
         });
         return;

@@ -1,7 +1,7 @@
 // The queue's transfers of rows that lie apart. What comes from the host or goes there lies densely in the
 // staging ring. Where the host can address the memory and the queue is idle, it moves them itself.
-#include "backends/api/host_rect.hpp"
 #include "backends/api/rect_parts.hpp"
+#include "backends/common/host_rect.hpp"
 #include "backends/vulkan/vulkan_queue.hpp"
 #include "backends/vulkan/vulkan_transfer.hpp"
 #include "core/fail.hpp"
@@ -10,11 +10,11 @@
 
 namespace volley::backends::vulkan {
 
-using backend::Point;
-using backend::Rect;
-using backend::RectMove;
-using backend::RectPart;
-using backend::RectPlace;
+using backends::Point;
+using backends::Rect;
+using backends::RectMove;
+using backends::RectPart;
+using backends::RectPlace;
 
 namespace {
 
@@ -27,31 +27,31 @@ bool VulkanQueue::suits_host(const RectMove& move) const noexcept {
     if (!is_software()) return false;
     // Rows take a driver on the host's own cores longer than the calling thread: short ones twenty times as
     // long, and half a microsecond more for each of the others.
-    const Rect rect = backend::joined(move).rect;
+    const Rect rect = backends::joined(move).rect;
     return rect.rows() > 1 && rect.row < long_row_on_host;
 }
 
-Point VulkanQueue::write_rect(backend::Memory& to, const RectPlace& at, const std::byte* data,
+Point VulkanQueue::write_rect(backends::Memory& to, const RectPlace& at, const std::byte* data,
                               const RectPlace& data_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
     VulkanMemory& memory = of(to);
     if (memory.mapped() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_rows(memory.mapped(), at, data, data_at, rect);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_rows(memory.mapped(), at, data, data_at, rect);
         return last();
     }
     Point point = last();
-    backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
+    backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
         make_room(lock);
         Staging staging = stage(lock, part.rect.bytes());
-        backend::copy_rows(staging.mapped, backend::dense(part.rect), data, part.in(data_at), part.rect);
+        backends::copy_rows(staging.mapped, backends::dense(part.rect), data, part.in(data_at), part.rect);
         const bool in_ring = staging.own == nullptr;
         const VulkanMemory& from = *staging.memory;
         point = submit_recorded(
             [&](Recorder& record) {
                 record.copy(memory, from,
-                            {part.rect, part.in(at), backend::dense(part.rect, staging.offset)});
+                            {part.rect, part.in(at), backends::dense(part.rect, staging.offset)});
             },
             std::move(staging.own));
         if (in_ring) staging_->places.commit(point);
@@ -59,14 +59,14 @@ Point VulkanQueue::write_rect(backend::Memory& to, const RectPlace& at, const st
     return point;
 }
 
-Point VulkanQueue::read_rect(const backend::Memory& from, const RectPlace& at, std::byte* data,
+Point VulkanQueue::read_rect(const backends::Memory& from, const RectPlace& at, std::byte* data,
                              const RectPlace& data_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
     const VulkanMemory& memory = of(from);
     if (memory.host() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_rows(data, data_at, memory.host(), at, rect);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_rows(data, data_at, memory.host(), at, rect);
         return last();
     }
     return read_staged(lock, memory, at, data, data_at, rect);
@@ -81,7 +81,7 @@ Point VulkanQueue::read_staged(Lock& lock, const VulkanMemory& from, const RectP
         Staging staging = stage(lock, part.rect.bytes());
         const bool in_ring = staging.own == nullptr;
         VulkanMemory& home = *staging.memory;
-        backend::Epilogue epilogue;
+        backends::Epilogue epilogue;
         epilogue.from = staging.mapped;
         epilogue.to = data;
         epilogue.to_at = part.in(data_at);
@@ -90,14 +90,14 @@ Point VulkanQueue::read_staged(Lock& lock, const VulkanMemory& from, const RectP
         epilogue.staging = std::move(staging.own);
         point = submit_recorded(
             [&](Recorder& record) {
-                record.copy(home, from, {part.rect, backend::dense(part.rect, staging.offset), part.in(at)});
+                record.copy(home, from, {part.rect, backends::dense(part.rect, staging.offset), part.in(at)});
             },
             nullptr, &epilogue);
         if (first == 0) first = point;
         if (in_ring) staging_->places.commit(point);
     };
     try {
-        backend::for_each_part(rect, backend::part_of(rect, options_.chunk_bytes), read_part);
+        backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), read_part);
     } catch (...) {
         // The caller gets no point to keep the memory until.
         if (first != 0) timeline_.abandon_read(first);
@@ -106,33 +106,33 @@ Point VulkanQueue::read_staged(Lock& lock, const VulkanMemory& from, const RectP
     return point;
 }
 
-Point VulkanQueue::copy_rect(backend::Memory& to, const RectPlace& to_at, const backend::Memory& from,
+Point VulkanQueue::copy_rect(backends::Memory& to, const RectPlace& to_at, const backends::Memory& from,
                              const RectPlace& from_at, const Rect& rect) {
     Lock lock(mutex_);
     device_->check_lost();
     if (suits_host({rect, to_at, from_at}) && from.host() != nullptr && of(to).mapped() != nullptr &&
         idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_rows(of(to).mapped(), to_at, from.host(), from_at, rect);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_rows(of(to).mapped(), to_at, from.host(), from_at, rect);
         return last();
     }
     make_room(lock);
     return submit_recorded([&](Recorder& record) { record.copy(of(to), of(from), {rect, to_at, from_at}); });
 }
 
-Point VulkanQueue::fill_rect(backend::Memory& to, const RectPlace& at, const Rect& wanted,
+Point VulkanQueue::fill_rect(backends::Memory& to, const RectPlace& at, const Rect& wanted,
                              std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
     // Rows that touch are one: the pattern divides them.
-    const RectMove move = backend::joined({wanted, at, at});
+    const RectMove move = backends::joined({wanted, at, at});
     const Rect& rect = move.rect;
     if (rect.rows() == 1) return fill(to, move.to.offset, rect.row, pattern);
     Lock lock(mutex_);
     device_->check_lost();
     VulkanMemory& memory = of(to);
     if (suits_host(move) && memory.host() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::fill_rows(memory.host(), move.to, rect, pattern);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::fill_rows(memory.host(), move.to, rect, pattern);
         return last();
     }
     return fill_joined(lock, memory, move, pattern);
@@ -140,7 +140,7 @@ Point VulkanQueue::fill_rect(backend::Memory& to, const RectPlace& at, const Rec
 
 std::uint64_t VulkanQueue::rect_calls(const RectPlace& to, const RectPlace& from,
                                       const Rect& rect) const noexcept {
-    return calls_for(backend::joined({rect, to, from}), is_software());
+    return calls_for(backends::joined({rect, to, from}), is_software());
 }
 
 }  // namespace volley::backends::vulkan

@@ -6,9 +6,9 @@
 
 namespace volley::backends::vulkan {
 
-using backend::Point;
+using backends::Point;
 
-VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports)
+VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports)
     : DeviceTimeline(reports), device_(std::move(device)) {
     auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
     type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;

@@ -1,7 +1,7 @@
 // The timeline of a Vulkan queue: the device's points are the values of one timeline semaphore.
 #pragma once
 
-#include "backends/api/device_timeline.hpp"
+#include "backends/common/device_timeline.hpp"
 #include "backends/vulkan/vulkan_logical.hpp"
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace volley::backends::vulkan {
 
-class VulkanTimeline final : public backend::DeviceTimeline {
+class VulkanTimeline final : public backends::DeviceTimeline {
 public:
-    VulkanTimeline(std::shared_ptr<LogicalDevice> device, backend::ReportPool& reports);
+    VulkanTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports);
     ~VulkanTimeline() override;
 
     [[nodiscard]] VkSemaphore semaphore() const noexcept { return semaphore_; }
@@ -22,10 +22,10 @@ public:
     void check_lost() const override { device_->check_lost(); }
 
 private:
-    [[nodiscard]] backend::Point ask() const noexcept override;
-    void sleep_on_device(backend::Point point, Clock::time_point deadline) override;
+    [[nodiscard]] backends::Point ask() const noexcept override;
+    void sleep_on_device(backends::Point point, Clock::time_point deadline) override;
     /// False when the time ran out or the device was lost.
-    [[nodiscard]] bool wait_on_device(backend::Point point, std::uint64_t nanoseconds) const noexcept;
+    [[nodiscard]] bool wait_on_device(backends::Point point, std::uint64_t nanoseconds) const noexcept;
 
     std::shared_ptr<LogicalDevice> device_;
     VkSemaphore semaphore_ = VK_NULL_HANDLE;

@@ -94,7 +94,7 @@ struct ClockSample {
 }  // namespace
 
 TimedCommands::TimedCommands(std::shared_ptr<LogicalDevice> device, std::uint32_t most)
-    : device_(std::move(device)), most_(most), made_(backend::steady_now()) {
+    : device_(std::move(device)), most_(most), made_(backends::steady_now()) {
     timed_.reserve(most_);
     if (device_->physical().timestamp_bits != 0) pool_ = make_timestamps(*device_, 2 * most_);
 }
@@ -107,7 +107,7 @@ void TimedCommands::stamp(VkCommandBuffer buffer, std::uint32_t query, VkPipelin
     if (pool_ != VK_NULL_HANDLE) device_->vk.vkCmdWriteTimestamp(buffer, stage, pool_, query);
 }
 
-void TimedCommands::begin(VkCommandBuffer buffer, backend::TimesTag tag, TimedPlace place) {
+void TimedCommands::begin(VkCommandBuffer buffer, backends::TimesTag tag, TimedPlace place) {
     if (timed_.empty() && pool_ != VK_NULL_HANDLE)
         device_->vk.vkCmdResetQueryPool(buffer, pool_, 0, 2 * most_);
     // Behind a barrier it begins when all before is done. Otherwise the end of that must not be waited for,
@@ -122,13 +122,13 @@ void TimedCommands::end(VkCommandBuffer buffer) {
     stamp(buffer, static_cast<std::uint32_t>(2 * timed_.size() - 1), VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
 }
 
-void TimedCommands::tell(backend::TimeOrder& order) const noexcept {
+void TimedCommands::tell(backends::TimeOrder& order) const noexcept {
     if (pool_ == VK_NULL_HANDLE) {
-        const std::int64_t now = backend::steady_now();
+        const std::int64_t now = backends::steady_now();
         for (const Timed& timed : timed_) order.tell(timed.tag, made_, now, timed.overlaps);
         return;
     }
-    const backend::DeviceClock& clock = device_->clock;
+    const backends::DeviceClock& clock = device_->clock;
     for (std::uint32_t i = 0; i < timed_.size(); ++i) {
         std::uint64_t ticks[2] = {};
         // They are there, as the commands are done. Never waited for: that would hold up all epilogues.
@@ -145,7 +145,7 @@ void TimedCommands::tell(backend::TimeOrder& order) const noexcept {
 }
 
 void calibrate_clock(LogicalDevice& device, SharedQueue& queue, CommandPool& commands, bool idle) {
-    backend::DeviceClock& clock = device.clock;
+    backends::DeviceClock& clock = device.clock;
     if (device.physical().timestamp_bits == 0 || !clock.is_due()) return;
     if (device.physical().calibrated) {
         clock.calibrate([&] { return ask_clock(device); });

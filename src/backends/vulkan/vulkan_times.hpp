@@ -29,15 +29,15 @@ public:
     TimedCommands& operator=(const TimedCommands&) = delete;
 
     // What an open command buffer is given around each command; the first of all makes the timestamps ready.
-    void begin(VkCommandBuffer buffer, backend::TimesTag tag, TimedPlace place);
+    void begin(VkCommandBuffer buffer, backends::TimesTag tag, TimedPlace place);
     void end(VkCommandBuffer buffer);
 
     /// When the device is done with all of them.
-    void tell(backend::TimeOrder& order) const noexcept;
+    void tell(backends::TimeOrder& order) const noexcept;
 
 private:
     struct Timed {
-        backend::TimesTag tag;
+        backends::TimesTag tag;
         bool overlaps = false;
     };
     void stamp(VkCommandBuffer buffer, std::uint32_t query, VkPipelineStageFlagBits stage);

@@ -3,8 +3,8 @@
 // or empties another.
 #include "backends/vulkan/vulkan_transfer.hpp"
 
-#include "backends/api/pattern.hpp"
-#include "backends/api/stream_copy.hpp"
+#include "backends/common/pattern.hpp"
+#include "backends/common/stream_copy.hpp"
 #include "backends/vulkan/vulkan_queue.hpp"
 #include "core/fail.hpp"
 
@@ -14,7 +14,7 @@
 
 namespace volley::backends::vulkan {
 
-using backend::Point;
+using backends::Point;
 
 VulkanQueue::Staging VulkanQueue::stage(Lock& lock, std::uint64_t bytes) {
     if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
@@ -53,39 +53,39 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offs
     return point;
 }
 
-Point VulkanQueue::write(backend::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
+Point VulkanQueue::write(backends::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
     Lock lock(mutex_);
     device_->check_lost();
     if (data.empty()) return last();
     VulkanMemory& memory = of(to);
     if (memory.mapped() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_bytes(memory.mapped() + offset, data.data(), data.size());
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_bytes(memory.mapped() + offset, data.data(), data.size());
         return last();
     }
     return write_staged(lock, memory, offset, data);
 }
 
-Point VulkanQueue::read(const backend::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
+Point VulkanQueue::read(const backends::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
     Lock lock(mutex_);
     device_->check_lost();
     if (data.empty()) return last();
     const VulkanMemory& memory = of(from);
     if (memory.host() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::copy_bytes(data.data(), memory.host() + offset, data.size());
+        const backends::TimedHere timed(&timeline_.times());
+        backends::copy_bytes(data.data(), memory.host() + offset, data.size());
         return last();
     }
     return read_staged(lock, memory, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
 }
 
-Point VulkanQueue::copy(backend::Memory& to, std::uint64_t to_offset, const backend::Memory& from,
+Point VulkanQueue::copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
                         std::uint64_t from_offset, std::uint64_t bytes) {
     Lock lock(mutex_);
     device_->check_lost();
     if (bytes == 0) return last();
     if (bytes <= small_bytes && from.host() != nullptr && of(to).mapped() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
+        const backends::TimedHere timed(&timeline_.times());
         std::memcpy(of(to).mapped() + to_offset, from.host() + from_offset, bytes);
         return last();
     }
@@ -95,7 +95,7 @@ Point VulkanQueue::copy(backend::Memory& to, std::uint64_t to_offset, const back
     });
 }
 
-Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+Point VulkanQueue::fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
                         std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
     Lock lock(mutex_);
@@ -103,21 +103,21 @@ Point VulkanQueue::fill(backend::Memory& to, std::uint64_t offset, std::uint64_t
     if (bytes == 0) return last();
     VulkanMemory& memory = of(to);
     if (bytes <= small_bytes && memory.host() != nullptr && idle()) {
-        const backend::TimedHere timed(&timeline_.times());
-        backend::repeat(memory.host() + offset, bytes, pattern);
+        const backends::TimedHere timed(&timeline_.times());
+        backends::repeat(memory.host() + offset, bytes, pattern);
         return last();
     }
     return fill_joined(lock, memory, {{bytes}, {offset}, {offset}}, pattern);
 }
 
-Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const backend::RectMove& move,
+Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const backends::RectMove& move,
                                std::span<const std::byte> pattern) {
     if (const auto word = fill_word(to, move, pattern, is_software())) {
         make_room(lock);
         return submit_recorded([&](Recorder& record) { record.fill(to, move, *word); });
     }
     // Some whole patterns from the host, which the device copies as often as it takes.
-    const std::vector<std::byte> seed = backend::seed_of(pattern, move.rect.row);
+    const std::vector<std::byte> seed = backends::seed_of(pattern, move.rect.row);
     make_room(lock);
     Staging staging = stage(lock, seed.size());
     std::copy(seed.begin(), seed.end(), staging.mapped);

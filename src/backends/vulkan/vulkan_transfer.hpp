@@ -9,8 +9,8 @@ namespace volley::backends::vulkan {
 
 constexpr std::uint64_t small_bytes = 256 * 1024;  // that the calling thread moves itself
 
-[[nodiscard]] inline VulkanMemory& of(backend::Memory& memory) { return static_cast<VulkanMemory&>(memory); }
-[[nodiscard]] inline const VulkanMemory& of(const backend::Memory& memory) {
+[[nodiscard]] inline VulkanMemory& of(backends::Memory& memory) { return static_cast<VulkanMemory&>(memory); }
+[[nodiscard]] inline const VulkanMemory& of(const backends::Memory& memory) {
     return static_cast<const VulkanMemory&>(memory);
 }
 

@@ -13,7 +13,7 @@ namespace volley::codegen {
 
 /// The buffer begins with it. The host clears the header before a launch and reads records after it. Records
 /// lie one behind the other from the header's end, each a whole number of 16-byte units: a RecordHeader, then
-/// the operands as backend::print_slot() places them.
+/// the operands as backends::print_slot() places them.
 struct ReportHeader {
     std::uint32_t capacity = 0;    // bytes behind the header, set by the host
     std::uint32_t used = 0;        // bytes claimed, may pass the capacity: what did not fit is lost
@@ -27,7 +27,7 @@ struct RecordHeader {
     std::uint32_t reserved[2] = {};
 };
 
-/// One print of the kernel, as the caller of backend::deliver_print needs it.
+/// One print of the kernel, as the caller of backends::deliver_print needs it.
 struct PrintSite {
     std::string format;
     std::vector<DType> types;

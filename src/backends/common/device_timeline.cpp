@@ -1,0 +1,236 @@
+// Waiting spins first: waking a sleeping thread costs more than most launches.
+#include "backends/common/device_timeline.hpp"
+
+#include "backends/api/rect_parts.hpp"
+#include "backends/common/host_rect.hpp"
+
+#include <algorithm>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace volley::backends {
+
+namespace {
+
+constexpr auto spin_time = std::chrono::microseconds(100);
+constexpr auto slice =
+    std::chrono::milliseconds(50);  // a device that was lost meanwhile is noticed after this
+
+void raise(std::atomic<Point>& to, Point point) noexcept {
+    Point now = to.load(std::memory_order_relaxed);
+    while (now < point && !to.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
+    }
+}
+
+bool follows_passed(const Epilogue& epilogue) noexcept {
+    return epilogue.other == nullptr || epilogue.other->completed() >= epilogue.other_point;
+}
+
+}  // namespace
+
+DeviceTimeline::DeviceTimeline(ReportPool& reports) : reports_(reports) {
+    errors_.reserve(64);  // keeping an error never allocates
+}
+
+void DeviceTimeline::pause() const noexcept {
+#if defined(__SSE2__)
+    for (int i = 0; i < 8; ++i) _mm_pause();
+#endif
+}
+
+void DeviceTimeline::reach(Point point) const noexcept { raise(reached_, point); }
+
+Point DeviceTimeline::completed() const noexcept {
+    const Point issued = last();
+    if (lost()) return completed_when_lost(issued);
+    if (reached() < issued) {
+        // A lost device may say anything.
+        reach(std::min(ask(), issued));
+        if (lost()) return completed_when_lost(issued);
+    }
+    const Point now = reached();
+    if (next_epilogue_.load(std::memory_order_acquire) <= now)
+        const_cast<DeviceTimeline*>(this)->run_epilogues(now, Running::Look);
+    return std::min(now, next_epilogue_.load(std::memory_order_acquire) - 1);
+}
+
+Point DeviceTimeline::completed_when_lost(Point issued) const noexcept {
+    // Whoever waits takes its memory back now, so all is over but what is being brought home.
+    const std::scoped_lock lock(mutex_);
+    return busy_ != nullptr && busy_->rect.row != 0 ? busy_->point - 1 : issued;
+}
+
+void DeviceTimeline::hand(Point point) noexcept {
+    handed_.store(point, std::memory_order_release);
+    wake();
+}
+
+void DeviceTimeline::wake() noexcept {
+    // Whoever waits for progress holds the mutex between its look and its sleep.
+    { const std::scoped_lock lock(mutex_); }
+    progress_.notify_all();
+}
+
+void DeviceTimeline::pass(Point point) noexcept {
+    raise(reached_, point);
+    hand(point);
+}
+
+void DeviceTimeline::add(Epilogue epilogue) {
+    const std::scoped_lock lock(mutex_);
+    const Point point = epilogue.point;
+    epilogues_.push_back(std::move(epilogue));
+    if (epilogues_.size() == 1) next_epilogue_.store(point, std::memory_order_release);
+}
+
+void DeviceTimeline::cancel() noexcept {
+    const std::scoped_lock lock(mutex_);
+    epilogues_.pop_back();
+    if (epilogues_.empty()) next_epilogue_.store(~Point{0}, std::memory_order_release);
+}
+
+void DeviceTimeline::drop(Point point) noexcept {
+    std::function<void()> tell;  // what it holds ends without the lock
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(epilogues_.begin(), epilogues_.end(),
+                                    [&](const Epilogue& epilogue) { return epilogue.point == point; });
+    if (found == epilogues_.end()) return;
+    found->rect = {};
+    found->prints = false;  // its reports are as empty as they were
+    found->tell.swap(tell);
+}
+
+void DeviceTimeline::abandon_read(Point read) noexcept {
+    std::unique_lock lock(mutex_);
+    for (Epilogue& epilogue : epilogues_) {
+        if (epilogue.read == read && &epilogue != busy_) epilogue.rect = {};
+    }
+    progress_.wait(lock, [&] { return busy_ == nullptr || busy_->read != read; });
+}
+
+Point DeviceTimeline::first_print() const {
+    const std::scoped_lock lock(mutex_);
+    for (const Epilogue& epilogue : epilogues_) {
+        if (epilogue.prints) return epilogue.point;
+    }
+    return 0;
+}
+
+void DeviceTimeline::run_epilogues(Point to, Running how) noexcept {
+    const bool waits = how == Running::Wait;
+    if (running_.exchange(true, std::memory_order_acq_rel)) {
+        if (!waits) return;
+        std::unique_lock lock(mutex_);
+        progress_.wait(lock, [&] { return !running_.load(std::memory_order_acquire) || !has_epilogue(to); });
+        return;  // the caller looks again
+    }
+    for (;;) {
+        Epilogue* first = nullptr;
+        {
+            const std::scoped_lock lock(mutex_);
+            // Only one whose point was reached is looked at without the lock: others may be taken back.
+            if (lost() || epilogues_.empty() || epilogues_.front().point > to) break;
+            first = &epilogues_.front();  // a deque's elements stay where they are
+            if (first->prints && !waits) break;
+            busy_ = first;
+        }
+        const bool ready = waits || follows_passed(*first);
+        if (ready) run(*first);
+        {
+            const std::scoped_lock lock(mutex_);
+            busy_ = nullptr;
+            if (!ready) break;
+            epilogues_.pop_front();
+            next_epilogue_.store(epilogues_.empty() ? ~Point{0} : epilogues_.front().point,
+                                 std::memory_order_release);
+        }
+        progress_.notify_all();
+    }
+    running_.store(false, std::memory_order_release);
+    wake();
+}
+
+void DeviceTimeline::run(Epilogue& epilogue) noexcept {
+    try {
+        // The device was there, so nobody waits for long. Its errors are for those who ask that queue.
+        while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
+        if (const Rect& rect = epilogue.rect; rect.row != 0)
+            copy_rows(epilogue.to, epilogue.to_at, epilogue.from, dense(rect), rect);
+        if (epilogue.tell) epilogue.tell();
+        if (epilogue.reports) epilogue.reports->drain(epilogue.source);
+    } catch (...) {
+        add_error(epilogue.point, std::current_exception());
+    }
+    if (epilogue.reports) reports_.give_back(std::move(epilogue.reports));
+    epilogue.staging.reset();
+}
+
+bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
+    const auto done = [&] {
+        if (completed() >= point) return true;
+        const Point now = std::min(reached(), point);
+        if (!has_epilogue(now)) return false;
+        run_epilogues(now, Running::Wait);
+        return completed() >= point;
+    };
+    if (done()) return true;
+    const auto start = Clock::now();
+    for (;;) {
+        for (int i = 0; i < 16; ++i) {
+            pause();
+            if (done()) return true;
+        }
+        const auto now = Clock::now();
+        if (now >= deadline) return false;
+        if (now - start > spin_time) sleep(point, deadline - now < slice ? deadline : now + slice);
+    }
+}
+
+void DeviceTimeline::sleep(Point point, Clock::time_point deadline) {
+    if (point > handed()) {
+        std::unique_lock lock(mutex_);
+        progress_.wait_until(lock, deadline, [&] { return handed() >= point || lost(); });
+        return;
+    }
+    // Else only its epilogue is left.
+    if (is_under_way(point)) sleep_on_device(point, deadline);
+}
+
+void DeviceTimeline::wait(Point point) {
+    if (completed() < point) await(std::min(point, last()), forever);
+    check_lost();
+    if (failed_.load(std::memory_order_acquire)) throw_error(point);
+}
+
+bool DeviceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
+    if (completed() >= point) return true;
+    const auto now = Clock::now();
+    const bool bounded = timeout < forever - now;
+    return await(std::min(point, last()), bounded ? now + timeout : forever);
+}
+
+void DeviceTimeline::add_error(Point point, std::exception_ptr error) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (errors_.size() == errors_.capacity())
+        errors_.erase(errors_.begin());  // nobody asks: forget the oldest
+    errors_.emplace_back(point, std::move(error));
+    failed_.store(true, std::memory_order_release);
+}
+
+void DeviceTimeline::throw_error(Point point) {
+    std::exception_ptr error;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto found =
+            std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
+        if (found == errors_.end()) return;
+        error = found->second;
+        errors_.erase(found);
+        failed_.store(!errors_.empty(), std::memory_order_release);
+    }
+    std::rethrow_exception(error);
+}
+
+}  // namespace volley::backends

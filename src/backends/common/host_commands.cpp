@@ -1,0 +1,146 @@
+// The thread.
+#include "backends/common/host_commands.hpp"
+
+#include "backends/api/times.hpp"
+#include "core/fail.hpp"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace volley::backends {
+
+Point HostCommands::call(std::function<void()> callback) {
+    if (!callback) fail_internal("a callback is empty");
+    Point point = 0;
+    {
+        const Lock lock(mutex_);
+        timeline_.check_lost();
+        point = add(std::move(callback));
+    }
+    wake();
+    return point;
+}
+
+Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
+                             const std::function<Point(Epilogue*)>& on_device) {
+    if (&other == &timeline_) return timeline_.last();
+    if (other.completed() >= point) return timeline_.last();
+    // A point that only the host reaches is signalled by nobody: also one of the device's becomes such when
+    // its command could not be submitted.
+    const bool under_way = sibling != nullptr && sibling->is_under_way(point);
+    Point own = 0;
+    {
+        const Lock lock(mutex_);
+        timeline_.check_lost();
+        if (under_way && empty()) {
+            Epilogue epilogue;
+            epilogue.other = &other;
+            epilogue.other_point = point;
+            return on_device(sibling->has_epilogue(point) ? &epilogue : nullptr);
+        }
+        own = add([this, &other, point] {
+            // Its errors are for those who wait for it.
+            while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {
+            }
+        });
+    }
+    wake();
+    return own;
+}
+
+Point HostCommands::add(std::function<void()> action) {
+    const Point point = timeline_.last() + 1;
+    start();
+    if (TimesScope::wanted()) {
+        action = [this, tag = TimesScope::tag(), wanted = std::move(action)] {
+            const TimesScope scope(tag);
+            const TimedHere timed(&timeline_.times());
+            const TimesScope others({});  // commands that it gives
+            wanted();
+        };
+    }
+    pending_.push_back({point, true, std::move(action)});
+    timeline_.issue(point);
+    return point;
+}
+
+void HostCommands::add_behind(Point point, std::function<void()> submit) {
+    pending_.push_back({point, false, std::move(submit)});
+}
+
+void HostCommands::start() {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+}
+
+void HostCommands::stop() {
+    {
+        const Lock lock(mutex_);
+        stop_ = true;
+    }
+    wake();
+    if (thread_.joinable()) thread_.join();
+}
+
+void HostCommands::run_thread() {
+    Lock lock(mutex_);
+    for (;;) {
+        Point print = 0;
+        wake_.wait(lock, [&] {
+            if (stop_) return true;
+            if (timeline_.lost()) return false;
+            print = timeline_.first_print();
+            return !pending_.empty() || print != 0;
+        });
+        if (stop_) return;
+        if (!pending_.empty()) {
+            run_first(lock);
+        } else {
+            lock.unlock();
+            timeline_.await(print, DeviceTimeline::forever);
+            lock.lock();
+        }
+    }
+}
+
+void HostCommands::run_first(Lock& lock) {
+    const Point point = pending_.front().point;
+    std::function<void()> action = std::move(pending_.front().run);
+    lock.unlock();
+    timeline_.await(point - 1, DeviceTimeline::forever);
+    try {
+        if (!timeline_.lost()) action();
+    } catch (...) {
+        timeline_.add_error(point, std::current_exception());
+    }
+    action = nullptr;  // what it holds ends here, without the lock
+    lock.lock();
+    if (!timeline_.lost()) {
+        pending_.pop_front();
+        timeline_.pass(point);
+        submit_pending();
+    }
+    if (timeline_.lost()) {
+        pending_.clear();
+        timeline_.hand(timeline_.last());
+    }
+}
+
+void HostCommands::submit_pending() {
+    while (!pending_.empty() && !pending_.front().host) {
+        Pending& next = pending_.front();
+        try {
+            next.run();
+        } catch (...) {
+            // Its turn comes as a command of the host's, which only fails.
+            next.run = [error = std::current_exception()] { std::rethrow_exception(error); };
+            next.host = true;
+            timeline_.drop(next.point);
+            return;
+        }
+        timeline_.hand(next.point);
+        pending_.pop_front();
+    }
+}
+
+}  // namespace volley::backends

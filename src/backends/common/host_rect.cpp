@@ -1,0 +1,167 @@
+// One loop over rows for each way to copy one, so that the choice is made once. Past the caches go rows that
+// are whole lines, long rows, and short ones that lie side by side: those are put together first.
+#include "backends/common/host_rect.hpp"
+
+#include "backends/api/rect_parts.hpp"
+#include "backends/common/pattern.hpp"
+#include "backends/common/stream_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace volley::backends {
+namespace {
+
+constexpr std::uint64_t long_row = 512;    // so long that a call, or broken lines at both ends, do not matter
+constexpr std::size_t pack_bytes = 16384;  // rows that are put together: half of the first cache
+constexpr std::size_t fill_bytes = 4096;
+
+/// Known while compiling, it is a load and a store.
+template <std::size_t Bytes>
+struct CopyFixed {
+    void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
+};
+
+/// Parts of 16 bytes or fewer, the last one so that it ends with the row: all are read before any is written.
+template <std::size_t Bytes, std::size_t Parts>
+struct CopyParts {
+    std::uint64_t row;
+    void operator()(std::byte* to, const std::byte* from) const {
+        std::array<std::array<std::byte, Bytes>, Parts> parts;
+        for (std::size_t i = 0; i + 1 < Parts; ++i) std::memcpy(&parts[i], from + i * Bytes, Bytes);
+        std::memcpy(&parts[Parts - 1], from + row - Bytes, Bytes);
+        for (std::size_t i = 0; i + 1 < Parts; ++i) std::memcpy(to + i * Bytes, &parts[i], Bytes);
+        std::memcpy(to + row - Bytes, &parts[Parts - 1], Bytes);
+    }
+};
+
+/// Lines, the last one so that it ends with the row.
+struct CopyLines {
+    std::uint64_t last;
+    void operator()(std::byte* to, const std::byte* from) const {
+        for (std::uint64_t at = 0; at < last; at += cache_line) std::memcpy(to + at, from + at, cache_line);
+        std::memcpy(to + last, from + last, cache_line);
+    }
+};
+
+struct CopyBytes {
+    std::uint64_t row;
+    void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, row); }
+};
+
+struct CopyStreaming {
+    std::uint64_t row;
+    void operator()(std::byte* to, const std::byte* from) const { stream_part(to, from, row); }
+};
+
+template <class F>
+void for_each_plane(std::byte* to, const std::byte* from, const RectMove& move, F&& f) {
+    for (std::uint64_t plane = 0; plane < move.rect.count[1]; ++plane)
+        f(to + move.to.offset + plane * move.to.stride[1],
+          from + move.from.offset + plane * move.from.stride[1]);
+}
+
+template <class Copy>
+void copy_each(std::byte* to, const std::byte* from, const RectMove& move, const Copy& copy) {
+    for_each_plane(to, from, move, [&](std::byte* target, const std::byte* source) {
+        const std::uint64_t to_stride = move.to.stride[0];
+        const std::uint64_t from_stride = move.from.stride[0];
+        for (std::uint64_t row = move.rect.count[0]; row != 0; --row) {
+            copy(target, source);
+            target += to_stride;
+            source += from_stride;
+        }
+    });
+}
+
+/// For rows that lie side by side where they go to.
+template <class Copy>
+void copy_packed(std::byte* to, const std::byte* from, const RectMove& move, const Copy& copy) {
+    alignas(64) std::array<std::byte, pack_bytes> pack;
+    const std::uint64_t row = move.rect.row;
+    const std::uint64_t from_stride = move.from.stride[0];
+    for_each_plane(to, from, move, [&](std::byte* target, const std::byte* source) {
+        for (std::uint64_t left = move.rect.count[0]; left != 0;) {
+            const std::uint64_t rows = std::min<std::uint64_t>(left, pack_bytes / row);
+            for (std::byte* at = pack.data(); at != pack.data() + rows * row; at += row) {
+                copy(at, source);
+                source += from_stride;
+            }
+            stream_part(target, pack.data(), rows * row);
+            target += rows * row;
+            left -= rows;
+        }
+    });
+    stream_fence();
+}
+
+bool is_whole_lines(const std::byte* to, const RectMove& move) {
+    const auto first = reinterpret_cast<std::uintptr_t>(to + move.to.offset);
+    return (first | move.rect.row | move.to.stride[0] | move.to.stride[1]) % cache_line == 0;
+}
+
+}  // namespace
+
+void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
+               const Rect& rect, bool streaming) {
+    const RectMove move = joined({rect, to_at, from_at});
+    const std::uint64_t row = move.rect.row;
+    if (streaming && row == rect.bytes()) return stream_copy(to + to_at.offset, from + from_at.offset, row);
+    if (streaming && (row >= long_row || is_whole_lines(to, move))) {
+        copy_each(to, from, move, CopyStreaming{row});
+        return stream_fence();
+    }
+    const auto each = [&](const auto& copy) {
+        if (streaming && move.to.stride[0] == row) {
+            copy_packed(to, from, move, copy);
+        } else {
+            copy_each(to, from, move, copy);
+        }
+    };
+    switch (row) {
+        case 1: return each(CopyFixed<1>{});
+        case 2: return each(CopyFixed<2>{});
+        case 4: return each(CopyFixed<4>{});
+        case 8: return each(CopyFixed<8>{});
+        case 12: return each(CopyFixed<12>{});
+        case 16: return each(CopyFixed<16>{});
+        default: break;
+    }
+    if (row < 4) return each(CopyParts<2, 2>{row});
+    if (row < 8) return each(CopyParts<4, 2>{row});
+    if (row < 16) return each(CopyParts<8, 2>{row});
+    if (row <= 32) return each(CopyParts<16, 2>{row});
+    if (row <= 48) return each(CopyParts<16, 3>{row});
+    if (row <= 64) return each(CopyParts<16, 4>{row});
+    if (row < long_row) return each(CopyLines{row - cache_line});
+    copy_each(to, from, move, CopyBytes{row});
+}
+
+void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern,
+               bool streaming) {
+    // Rows that touch are one: the pattern divides them.
+    const RectMove move = joined({rect, at, at});
+    const std::uint64_t row = move.rect.row;
+    if (pattern.size() > fill_bytes || (pattern.size() == 1 && row >= long_row)) {
+        return copy_each(to, pattern.data(), {move.rect, move.to, {}},
+                         [&](std::byte* first, const std::byte*) { repeat(first, row, pattern); });
+    }
+    alignas(64) std::array<std::byte, fill_bytes> block;
+    const std::uint64_t bytes = std::min<std::uint64_t>(row, fill_bytes / pattern.size() * pattern.size());
+    repeat(block.data(), bytes, pattern);
+    // The block over and over, then what is left of each row.
+    const std::uint64_t whole = row / bytes;
+    const RectPlace blocks{move.to.offset, {bytes, move.to.stride[0]}};
+    for (std::uint64_t plane = 0; plane < move.rect.count[1]; ++plane) {
+        std::byte* first = to + plane * move.to.stride[1];
+        copy_rows(first, blocks, block.data(), {}, {bytes, {whole, move.rect.count[0]}}, streaming);
+        if (const std::uint64_t left = row - whole * bytes; left != 0) {
+            const RectPlace ends{move.to.offset + whole * bytes, move.to.stride};
+            copy_rows(first, ends, block.data(), {}, {left, {move.rect.count[0], 1}}, streaming);
+        }
+    }
+}
+
+}  // namespace volley::backends

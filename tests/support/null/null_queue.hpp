@@ -1,0 +1,89 @@
+// The null backend's queue and timeline: commands get points and are written down. Work is done when somebody
+// waits for it, or finish() is called.
+#pragma once
+
+#include "backends/api/batch.hpp"
+#include "support/null/null_log.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace volley::backends::null {
+
+class NullTimeline final : public backends::Timeline {
+public:
+    /// Who waits so long sees the work done.
+    static constexpr std::chrono::seconds patience{1};
+
+    NullTimeline(std::shared_ptr<NullLog> log, unsigned queue) : log_(std::move(log)), queue_(queue) {}
+
+    [[nodiscard]] backends::Point completed() const noexcept override { return completed_.load(); }
+    void wait(backends::Point point) override;
+    bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
+    /// All work up to the point is done, as if the device had got so far.
+    void finish(backends::Point point) noexcept;
+    /// Its queue's number, among all of the log's.
+    [[nodiscard]] unsigned queue() const noexcept { return queue_; }
+
+private:
+    std::shared_ptr<NullLog> log_;
+    unsigned queue_;
+    std::atomic<backends::Point> completed_{0};
+};
+
+class NullQueue final : public backends::Queue {
+public:
+    NullQueue(std::shared_ptr<NullLog> log, unsigned number, bool overlaps);
+
+    backends::Point launch(const backends::Launch& launch) override;
+    backends::Point write(backends::Memory& to, std::uint64_t offset,
+                          std::span<const std::byte> data) override;
+    backends::Point read(const backends::Memory& from, std::uint64_t offset,
+                         std::span<std::byte> data) override;
+    backends::Point copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
+                         std::uint64_t from_offset, std::uint64_t bytes) override;
+    backends::Point fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+                         std::span<const std::byte> pattern) override;
+    backends::Point write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
+                               const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
+                              const backends::RectPlace& data_at, const backends::Rect& rect) override;
+    backends::Point copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
+                              const backends::Memory& from, const backends::RectPlace& from_at,
+                              const backends::Rect& rect) override;
+    backends::Point fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
+                              std::span<const std::byte> pattern) override;
+    [[nodiscard]] std::uint64_t rect_calls(const backends::RectPlace& /*to*/,
+                                           const backends::RectPlace& /*from*/,
+                                           const backends::Rect& /*rect*/) const noexcept override {
+        return 1;
+    }
+    backends::Point call(std::function<void()> callback) override;
+    backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
+    /// One submission, one point, however many commands and instances.
+    [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
+    backends::Point submit(backends::Batch& batch, std::uint32_t instances,
+                           std::span<const std::byte> values) override;
+    [[nodiscard]] bool overlaps() const noexcept override { return overlaps_; }
+    backends::Point mark() override;
+    [[nodiscard]] NullTimeline& timeline() noexcept override { return timeline_; }
+    [[nodiscard]] backends::Point last() const noexcept override { return last_.load(); }
+
+private:
+    /// Gives it the next point; its first line says what it is.
+    backends::Point add(NullEntry entry, const std::string& what);
+    backends::Point add(NullKind kind, std::vector<NullUse> uses, const std::string& what);
+
+    std::shared_ptr<NullLog> log_;
+    unsigned number_;
+    bool overlaps_;
+    std::mutex mutex_;
+    std::atomic<backends::Point> last_{0};
+    NullTimeline timeline_;
+};
+
+}  // namespace volley::backends::null
