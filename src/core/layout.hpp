@@ -62,6 +62,9 @@ struct Rows {
     std::int64_t to_offset = 0;
     std::int64_t from_offset = 0;
 
+    [[nodiscard]] bool empty() const noexcept { return row == 0; }
+    /// Whether everything is one contiguous piece.
+    [[nodiscard]] bool whole() const noexcept { return rank == 0 && row != 0; }
     /// How many rows, and how many bytes in them; neither can overflow if the layouts' bytes did not.
     [[nodiscard]] std::int64_t rows() const noexcept;
     [[nodiscard]] std::int64_t bytes() const noexcept { return row * rows(); }

@@ -214,9 +214,9 @@ void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
         if (!here) continue;
         found = true;
         if (auto* copy = std::get_if<RecordedCopy>(&command.what)) {
-            copy->moves = plan_copy(copy->to.get(), copy->from.get());
+            copy->rows = plan_copy(copy->to.get(), copy->from.get());
         } else if (auto* fill = std::get_if<RecordedFill>(&command.what)) {
-            fill->moves = plan_fill(fill->to.get());
+            fill->rows = plan_fill(fill->to.get());
         }
     }
     if (!found) {

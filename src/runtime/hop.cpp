@@ -1,9 +1,8 @@
-// Between devices. Page-locked pieces of the destination's device go around: while one is written to, the
-// other is filled. Neither queue waits for the host; each waits for the other's points.
-#include "runtime/transfer.hpp"
+// Pieces rotate through page-locked slots of the destination's device: while one slot is written to the
+// destination, the source fills another. Neither queue waits for the host.
+#include "runtime/hop.hpp"
 
-#include "runtime/command_times.hpp"
-#include "runtime/storage.hpp"
+#include "runtime/transfer.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +18,7 @@ using backends::RectPlace;
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 constexpr std::size_t slot_count = 3;
 
-/// A part of the rows that fits a slot, and where it lies on both sides.
+/// A part of the rows that fits into a slot, and its place on both sides.
 struct Piece {
     RectPlace to;
     RectPlace from;
@@ -88,25 +87,23 @@ HopStaging::HopStaging(ContextCore& core, unsigned to_queue, const Rows& rows) {
     }
 }
 
-void hop(ContextCore& core, const HopSide<backends::Memory>& to, const HopSide<const backends::Memory>& from,
-         const Rows& rows, HopStaging& staging, HopPoints& points) {
-    backends::Queue& writer = core.queue(to.queue);
-    backends::Queue& reader = core.queue(from.queue);
+void Hop::submit(const Rows& rows, HopStaging& staging) {
+    backends::Queue& writer = core_.queue(to_.queue);
+    backends::Queue& reader = core_.queue(from_.queue);
     std::size_t next = 0;
     for_each_piece(rows, [&](const Piece& piece) {
         HopStaging::Slot& slot = staging.slots_[next++ % staging.slots_.size()];
         const RectPlace dense{0, {piece.rect.row, piece.rect.row * piece.rect.count[0]}};
-        if (slot.free != 0) core.order_after(from.queue, {to.queue, slot.free});
-        Replica& use = slot.storage->replica(to.queue);
-        points.read = from.timed->give([&] {
-            return reader.read_rect(*from.memory, piece.from, slot.memory->host(), dense, piece.rect);
+        if (slot.free != 0) core_.order_after(from_.queue, {to_.queue, slot.free});
+        Replica& use = slot.storage->replica(to_.queue);
+        const Point read = reading_->submit([&] {
+            return reader.read_rect(*from_.memory, piece.from, slot.memory->host(), dense, piece.rect);
         });
-        use.used(from.queue, *points.read, {0, staging.largest_});
-        core.order_after(to.queue, {from.queue, *points.read});
-        points.written = to.timed->give(
-            [&] { return writer.copy_rect(*to.memory, piece.to, *slot.memory, dense, piece.rect); });
-        use.used(to.queue, *points.written, {0, staging.largest_});
-        slot.free = *points.written;
+        use.used(from_.queue, read, {0, staging.largest_});
+        core_.order_after(to_.queue, {from_.queue, read});
+        slot.free = writing_->submit(
+            [&] { return writer.copy_rect(*to_.memory, piece.to, *slot.memory, dense, piece.rect); });
+        use.used(to_.queue, slot.free, {0, staging.largest_});
     });
 }
 

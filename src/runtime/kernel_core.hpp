@@ -46,39 +46,4 @@ private:
     std::vector<std::unique_ptr<Entry>> entries_;
 };
 
-/// The sizes of a launch that can be made.
-struct Grid {
-    ir::Dim3 global = {1, 1, 1};
-    ir::Dim3 local = {1, 1, 1};
-    bool empty = false;
-};
-
-/// The invocations asked for; local is left open. Throws LaunchError for sizes that no grid has.
-struct Wanted {
-    ir::Dim3 global = {1, 1, 1};
-    ir::Dim3 groups = {0, 0, 0};  // with groups(): the global size follows from the local one
-    std::optional<ir::Dim3> local;
-    bool by_groups = false;
-    bool empty = false;
-};
-[[nodiscard]] Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn,
-                                 const detail::LaunchConfig& config, const detail::BoundArgument* arguments);
-/// Completes them for a device. Throws LaunchError where the device's limits or the kernel's barriers forbid
-/// it.
-[[nodiscard]] Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
-                                const backends::Device& device);
-
-/// Where a launch runs: once for each set of its buffers' replicas.
-struct Targets {
-    QueueRange queues;
-    bool once_a_device = false;  // on the first queue of each
-    bool shared = false;         // some replica serves several queues
-};
-/// Throws WrongContext for buffers of another context, ArgumentError for one that was destroyed (unless they
-/// are pinned by a graph), LaunchError where the buffers have no queue in common, or one of them is not on
-/// the queue asked for.
-[[nodiscard]] Targets find_targets(const KernelCore& kernel, const ContextCore& core,
-                                   const std::optional<Queue>& on, const detail::BoundArgument* arguments,
-                                   std::size_t count, bool pinned = false);
-
 }  // namespace volley::runtime

@@ -1,11 +1,12 @@
-// A call of a kernel: checks, then one command on each queue. The hot path is detail::launch: no allocation,
-// no lock but the queue's own.
+// Kernel calls: checks, then one command on each queue. The hot path is detail::launch: it allocates nothing
+// and takes no lock but the queue's own.
+#include "runtime/launch.hpp"
+
 #include "core/fail.hpp"
+#include "core/small_array.hpp"
 #include "core/text.hpp"
-#include "runtime/command_times.hpp"
-#include "runtime/kernel_core.hpp"
 #include "runtime/recording.hpp"
-#include "runtime/storage.hpp"
+#include "runtime/submission.hpp"
 #include "runtime/transfer.hpp"
 
 #include <algorithm>
@@ -29,18 +30,18 @@ std::string text(ir::Dim3 size) {
 ir::Dim3 to_dim3(const KernelCore& kernel, const GridSize& size, std::string_view what) {
     if (size.rank() > 3) {
         fail(ErrorCode::InvalidLaunch, cat(what, " has ", size.rank(), " dimensions"), subject(kernel),
-             "use one to three");
+             "use one to three dimensions");
     }
     ir::Dim3 result = {1, 1, 1};
     for (int d = 0; d < 3; ++d) {
         if (size[d] < 0) {
             fail(ErrorCode::InvalidLaunch, cat(what, " is negative: ", size[d]), subject(kernel),
-                 "sizes are zero or more; zero does nothing");
+                 "use sizes of zero or more; a size of zero launches nothing");
         }
         if (size[d] > max_extent) {
-            fail(ErrorCode::InvalidLaunch, cat(what, " is too big: ", size[d]), subject(kernel),
-                 cat("a dimension has at most ", max_extent,
-                     "; use more dimensions, or several elements an invocation"));
+            fail(ErrorCode::InvalidLaunch, cat(what, " is too large: ", size[d]), subject(kernel),
+                 cat("use at most ", max_extent,
+                     " per dimension: use more dimensions, or several elements per invocation"));
         }
         result[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(size[d]);
     }
@@ -50,11 +51,11 @@ ir::Dim3 to_dim3(const KernelCore& kernel, const GridSize& size, std::string_vie
 bool has_zero(ir::Dim3 size) { return size[0] == 0 || size[1] == 0 || size[2] == 0; }
 
 void check_product(const KernelCore& kernel, ir::Dim3 global) {
-    // Below 2^63, so that counting invocations never overflows.
+    // Below 2^63, so that counting invocations cannot overflow.
     const std::uint64_t plane = std::uint64_t{global[0]} * global[1];
     if (global[2] != 0 &&
         plane > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / global[2]) {
-        fail(ErrorCode::InvalidLaunch, cat("the grid is too big: ", text(global)), subject(kernel),
+        fail(ErrorCode::InvalidLaunch, cat("the grid is too large: ", text(global)), subject(kernel),
              "launch fewer than 2^63 invocations");
     }
 }
@@ -65,98 +66,100 @@ std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
         if (!buffer->owns_window()) {
-            fail(
-                ErrorCode::InvalidLaunch,
-                "the number of invocations is not known: the first buffer's elements do not lie side by side",
-                cat(buffer->name(), ", ", subject(kernel)),
-                "say how to cover it with .over(); its strides() tell where its elements are");
+            fail(ErrorCode::InvalidLaunch,
+                 "the number of invocations is unknown: the first buffer is not contiguous",
+                 cat(buffer->name(), ", ", subject(kernel)),
+                 "set the grid with .over(); the buffer's strides() locate its elements");
         }
         return buffer->window_elements();
     }
-    fail(ErrorCode::InvalidLaunch, "the number of invocations is not known: the kernel has no buffer",
-         subject(kernel), "say how many with .over(n)");
+    fail(ErrorCode::InvalidLaunch, "the number of invocations is unknown: the kernel has no buffer",
+         subject(kernel), "set it with .over(n)");
 }
 
 }  // namespace
 
-Wanted check_sizes(const KernelCore& kernel, const ir::Function& fn, const detail::LaunchConfig& config,
-                   const detail::BoundArgument* arguments) {
-    Wanted wanted;
+RequestedGrid request_grid(const KernelCore& kernel, const ir::Function& fn,
+                           const detail::LaunchConfig& config, const detail::BoundArgument* arguments) {
+    RequestedGrid requested;
     if (config.over.rank() > 0 && config.groups.rank() > 0) {
-        fail(ErrorCode::InvalidLaunch, "both over() and groups() were given", subject(kernel),
-             "give the invocations with over(), or the workgroups with groups()");
+        fail(ErrorCode::InvalidLaunch, "both over() and groups() are set", subject(kernel),
+             "set the invocations with over(), or the workgroups with groups()");
     }
     if (config.local.rank() > 0) {
         const ir::Dim3 local = to_dim3(kernel, config.local, "the workgroup size");
         if (has_zero(local)) {
             fail(ErrorCode::InvalidLaunch, cat("the workgroup size is zero: ", text(local)), subject(kernel),
-                 "give .local() numbers above zero");
+                 "pass sizes above zero to .local()");
         }
         if (fn.local_size && *fn.local_size != local) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("the workgroup size ", text(local), " was given, but the kernel declares ",
+                 cat("the workgroup size ", text(local), " is set, but the kernel declares ",
                      text(*fn.local_size)),
-                 subject(kernel), "leave .local() out, or do not declare it with the kernel");
+                 subject(kernel), "omit .local(), or do not declare a size with the kernel");
         }
-        wanted.local = local;
+        requested.local = local;
     } else if (fn.local_size) {
-        wanted.local = fn.local_size;
+        requested.local = fn.local_size;
     }
     if (config.groups.rank() > 0) {
-        wanted.by_groups = true;
-        wanted.groups = to_dim3(kernel, config.groups, "the number of workgroups");
-        wanted.empty = has_zero(wanted.groups);
-        return wanted;
+        requested.by_groups = true;
+        requested.groups = to_dim3(kernel, config.groups, "the number of workgroups");
+        requested.empty = has_zero(requested.groups);
+        return requested;
     }
     if (config.over.rank() > 0) {
-        wanted.global = to_dim3(kernel, config.over, "the grid");
+        requested.global = to_dim3(kernel, config.over, "the grid");
     } else {
         const std::uint64_t size = first_buffer_size(kernel, fn, arguments);
         if (size > static_cast<std::uint64_t>(max_extent)) {
             fail(ErrorCode::InvalidLaunch,
                  cat("the first buffer has ", size, " elements, too many for one dimension"), subject(kernel),
-                 "say how to cover it with .over({nx, ny})");
+                 "set the grid with .over({nx, ny})");
         }
-        wanted.global = {static_cast<std::uint32_t>(size), 1, 1};
+        requested.global = {static_cast<std::uint32_t>(size), 1, 1};
     }
-    wanted.empty = has_zero(wanted.global);
-    check_product(kernel, wanted.global);
-    return wanted;
+    requested.empty = has_zero(requested.global);
+    check_product(kernel, requested.global);
+    return requested;
 }
 
-Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wanted& wanted,
-                  const backends::Device& device) {
+Grid grid_on(const KernelCore& kernel, const CachedKernel& cached, const RequestedGrid& requested,
+             const backends::Device& device) {
     const DeviceInfo& info = device.info();
     const KernelFacts& facts = cached.facts();
     const auto where = [&] { return cat(subject(kernel), " on ", info.id()); };
     Grid grid;
-    grid.global = wanted.global;
-    grid.local = wanted.local ? *wanted.local
-                              : device.default_local(cached.function(),
-                                                     wanted.by_groups ? ir::Dim3{~0u, 1, 1} : wanted.global);
+    grid.global = requested.global;
+    grid.local = requested.local
+                     ? *requested.local
+                     : device.default_local(cached.function(),
+                                            requested.by_groups ? ir::Dim3{~0u, 1, 1} : requested.global);
 
     std::uint64_t invocations = 1;
     for (std::size_t d = 0; d < 3; ++d) {
         invocations *= grid.local[d];
         if (grid.local[d] > info.max_local_dims[d] || invocations > info.max_local_size) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("the workgroup size is beyond the device's limit: ", text(grid.local)), where(),
-                 cat("use at most ", info.max_local_size, " invocations in all (", info.max_local_dims[0],
+                 cat("the workgroup size exceeds the device's limit: ", text(grid.local)), where(),
+                 cat("use at most ", info.max_local_size, " invocations in total (", info.max_local_dims[0],
                      " x ", info.max_local_dims[1], " x ", info.max_local_dims[2], ")"));
         }
     }
     if (facts.shared_bytes > info.max_shared_bytes) {
-        fail(ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"),
-             where(),
-             cat("the device has ", info.max_shared_bytes, " for a workgroup: use smaller Shared arrays"));
+        fail(
+            ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"),
+            where(),
+            cat("use smaller Shared arrays: the device has ", info.max_shared_bytes, " bytes per workgroup"));
     }
-    if (wanted.by_groups) {
+    if (requested.by_groups) {
         for (std::size_t d = 0; d < 3; ++d) {
-            const std::uint64_t size = std::uint64_t{wanted.groups[d]} * grid.local[d];
+            const std::uint64_t size = std::uint64_t{requested.groups[d]} * grid.local[d];
             if (size > static_cast<std::uint64_t>(max_extent)) {
                 fail(ErrorCode::InvalidLaunch,
-                     cat("the grid is too big: ", text(wanted.groups), " workgroups of ", text(grid.local)),
-                     where(), cat("a dimension has at most ", max_extent, " invocations"));
+                     cat("the grid is too large: ", text(requested.groups), " workgroups of ",
+                         text(grid.local)),
+                     where(), cat("use at most ", max_extent, " invocations per dimension"));
             }
             grid.global[d] = static_cast<std::uint32_t>(size);
         }
@@ -169,7 +172,7 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
                grid.global[2] % grid.local[2] == 0;
     };
     if (whole()) return grid;
-    if (!wanted.local &&
+    if (!requested.local &&
         std::uint64_t{grid.global[0]} * grid.global[1] * grid.global[2] <= info.max_local_size) {
         bool fits = true;
         for (std::size_t d = 0; d < 3; ++d) fits = fits && grid.global[d] <= info.max_local_dims[d];
@@ -180,9 +183,9 @@ Grid check_limits(const KernelCore& kernel, const CachedKernel& cached, const Wa
     }
     fail(ErrorCode::InvalidLaunch,
          cat("a kernel with a barrier was launched over ", text(grid.global),
-             " invocations in workgroups of ", text(grid.local), ", so the last workgroup is not whole"),
+             " invocations in workgroups of ", text(grid.local), ", so the last workgroup is incomplete"),
          where(),
-         "make n a multiple of the local size: choose another with .local(), or round n up and guard the "
+         "make n a multiple of the local size: set another with .local(), or round n up and guard the "
          "accesses with $if");
 }
 
@@ -192,11 +195,10 @@ namespace {
     buffer.storage().core().check_open(cat(buffer.name(), ", argument ", argument, " of ", subject(kernel)));
     fail(ErrorCode::WrongContext, cat("argument ", argument, " is a buffer of another context"),
          cat(buffer.name(), ", ", subject(kernel)),
-         "launch in the buffer's context (ctx.use()), or make the buffer in this one");
+         "launch in the buffer's context (ctx.use()), or create the buffer in this one");
 }
 
-/// Two of the buffers have no queue in common: sets of queues are nested or apart, so where all of them have
-/// none, some pair has none.
+/// Sets of queues are nested or disjoint, so if all buffers share no queue, some pair of them shares none.
 [[noreturn]] void fail_apart(const KernelCore& kernel, const detail::BoundArgument* arguments,
                              std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -206,9 +208,9 @@ namespace {
             const AnyBuffer& b = *arguments[i].buffer;
             if (!intersect(a.storage().queues(), b.storage().queues()).empty()) continue;
             fail(ErrorCode::InvalidLaunch,
-                 cat("two buffers have no queue in common: ", a.name(), " lives on ", a.storage().place(),
-                     ", ", b.name(), " on ", b.storage().place()),
-                 subject(kernel), "give them placements that meet");
+                 cat("the buffers share no queue: ", a.name(), " is on ", a.storage().place(), ", ", b.name(),
+                     " on ", b.storage().place()),
+                 subject(kernel), "use placements that do");
         }
     }
     fail_internal("buffers have no queue in common", kernel.name());
@@ -216,9 +218,10 @@ namespace {
 
 }  // namespace
 
-Targets find_targets(const KernelCore& kernel, const ContextCore& core, const std::optional<Queue>& on,
-                     const detail::BoundArgument* arguments, std::size_t count, bool pinned) {
-    Targets targets{{0, core.queue_count()}};
+LaunchTargets launch_targets(const KernelCore& kernel, const ContextCore& core,
+                             const std::optional<Queue>& on, const detail::BoundArgument* arguments,
+                             std::size_t count, bool pinned) {
+    LaunchTargets targets{{0, core.queue_count()}};
     for (std::size_t i = 0; i < count; ++i) {
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
@@ -226,14 +229,13 @@ Targets find_targets(const KernelCore& kernel, const ContextCore& core, const st
         if (&storage.core() != &core) fail_context(kernel, *buffer, i + 1);
         if (!pinned && storage.destroyed()) storage.check_usable();
         targets.queues = intersect(targets.queues, storage.queues());
-        targets.once_a_device |= storage.per_device();
-        targets.shared |= storage.shared();
+        targets.once_per_device |= storage.per_device();
         if (on && !storage.queues().contains(on->index())) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("argument ", i + 1, " has no memory on queue ", on->index(), ": it lives on ",
+                 cat("argument ", i + 1, " has no memory on queue ", on->index(), ": it is on ",
                      storage.place()),
                  cat(buffer->name(), ", ", subject(kernel)),
-                 "launch on a queue where all its buffers are, or give the buffer another placement");
+                 "launch on a queue that has all buffers, or use another placement");
         }
     }
     if (on) {
@@ -241,8 +243,8 @@ Targets find_targets(const KernelCore& kernel, const ContextCore& core, const st
     } else if (targets.queues.empty()) {
         fail_apart(kernel, arguments, count);
     }
-    // One queue is one set of replicas, whether or not it is its device's first.
-    if (targets.queues.count() == 1) targets.once_a_device = false;
+    // A single queue is a target whether or not it is its device's first.
+    if (targets.queues.count() == 1) targets.once_per_device = false;
     return targets;
 }
 
@@ -252,17 +254,22 @@ namespace detail {
 
 using runtime::CachedKernel;
 using runtime::ContextCore;
+using runtime::Footprint;
 using runtime::KernelCore;
 using runtime::Recorder;
 using runtime::Storage;
+using runtime::Usage;
 
 namespace {
 
 constexpr std::size_t inline_arguments = 16;
 
-/// What can be refused is refused, and what has to be made is made, before anything starts on that queue.
-void prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArgument* bound,
-             std::span<backends::Argument> arguments) {
+/// Allocates and compiles what the launch needs on queue k, and fills in its arguments. `uses` gets the
+/// footprint of each buffer; returns how many there are. Throws before anything is submitted.
+std::size_t prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArgument* bound,
+                    std::span<backends::Argument> arguments, std::span<Footprint> uses) {
+    const runtime::KernelFacts& facts = cached.facts();
+    std::size_t used = 0;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (const AnyBuffer* buffer = bound[i].buffer) {
             Storage& storage = buffer->storage();
@@ -270,67 +277,37 @@ void prepare(ContextCore& core, unsigned k, CachedKernel& cached, const BoundArg
             arguments[i].memory = &storage.allocate(k);
             arguments[i].offset = buffer->offset();
             arguments[i].elements = buffer->window_elements();
+            uses[used++] = runtime::footprint(*buffer, k,
+                                              facts.writes[i]  ? Usage::Written
+                                              : facts.reads[i] ? Usage::Read
+                                                               : Usage::Held);
         } else {
             arguments[i].value = bound[i].value;
         }
     }
     const unsigned device = core.device_of(k);
     static_cast<void>(cached.program(device, core.device(device)));
+    return used;
 }
-
-/// Puts the launch, which was prepared, on one queue.
-backends::Point launch_on(ContextCore& core, unsigned k, CachedKernel& cached, const runtime::Grid& grid,
-                          bool shared, const BoundArgument* bound,
-                          std::span<const backends::Argument> arguments) {
-    const unsigned device = core.device_of(k);
-    backends::Program& program = cached.program(device, core.device(device));
-    const runtime::KernelFacts& facts = cached.facts();
-    const auto lock = shared ? core.lock_order() : std::unique_lock<std::mutex>();
-    const auto queue_lock = core.lock_queue(k);
-    backends::Point after = core.ordered(k);
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (!facts.reads[i] && !facts.writes[i]) continue;
-        const AnyBuffer& buffer = *bound[i].buffer;
-        after = std::max(after, buffer.storage().order(k, runtime::bytes_of(buffer), facts.writes[i]));
-    }
-    const backends::Point point = core.queue(k).launch({&program, grid.global, grid.local, arguments, after});
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (bound[i].buffer == nullptr) continue;
-        const AnyBuffer& buffer = *bound[i].buffer;
-        runtime::Replica& replica = buffer.storage().replica(k);
-        if (facts.writes[i]) {
-            replica.wrote(k, point, runtime::bytes_of(buffer));
-        } else if (facts.reads[i]) {
-            replica.used(k, point, runtime::bytes_of(buffer));
-        } else {
-            replica.held(k, point);
-        }
-    }
-    return point;
-}
-
-}  // namespace
-
-namespace {
 
 [[noreturn]] void fail_dynamic(const KernelCore& kernel, const DynamicName& name) {
     fail(ErrorCode::InvalidLaunch,
-         cat("a kernel was called with dyn(\"", name.name, "\") outside of a recording"),
-         runtime::subject(kernel), "give it a value, or record the call: record([&] { ... })");
+         cat("a kernel was called with dyn(\"", name.name, "\") outside a recording"),
+         runtime::subject(kernel), "pass a value, or record the call: record([&] { ... })");
 }
 
-/// Keeps the call, checked for the queues that it would run on now.
+/// Records the call, checked for the queues that it would run on now.
 Event record_launch(Recorder& recorder, KernelCore& kernel, CachedKernel& cached,
-                    const runtime::Targets& targets, const runtime::Wanted& wanted,
+                    const runtime::LaunchTargets& targets, const runtime::RequestedGrid& requested,
                     const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
     ContextCore& core = recorder.core();
     if (config.queue && ContextCore::core_of(*config.queue).get() != &core) {
         fail(ErrorCode::WrongContext, "a launch on a queue of another context was recorded",
              runtime::subject(kernel), "record in the queue's context (ctx.use())");
     }
-    for (unsigned k = targets.queues.begin; k < targets.queues.end && !wanted.empty; ++k)
-        static_cast<void>(runtime::check_limits(kernel, cached, wanted, core.device(core.device_of(k))));
-    runtime::RecordedLaunch launch{kernel.shared_from_this(), &cached, wanted, {}};
+    for (unsigned k = targets.queues.begin; k < targets.queues.end && !requested.empty; ++k)
+        static_cast<void>(runtime::grid_on(kernel, cached, requested, core.device(core.device_of(k))));
+    runtime::RecordedLaunch launch{kernel.shared_from_this(), &cached, requested, {}};
     const std::vector<ir::Param>& params = cached.function().params;
     for (std::size_t i = 0; i < count; ++i) {
         runtime::RecordedArgument& argument = launch.arguments.emplace_back();
@@ -345,7 +322,7 @@ Event record_launch(Recorder& recorder, KernelCore& kernel, CachedKernel& cached
             argument.value.assign(bytes, bytes + params[i].type.size());
         }
     }
-    if (wanted.empty) return ContextCore::recorded_event();
+    if (requested.empty) return ContextCore::recorded_event();
     std::optional<unsigned> on;
     if (config.queue) on = config.queue->index();
     return recorder.add({std::move(launch), on});
@@ -354,7 +331,7 @@ Event record_launch(Recorder& recorder, KernelCore& kernel, CachedKernel& cached
 }  // namespace
 
 Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
-    if (lang::tracing()) static_cast<void>(kernel.traced());  // fails, saying so
+    if (lang::tracing()) static_cast<void>(kernel.traced());  // throws: a kernel cannot launch another
     Recorder* const recorder = Recorder::current();
     const std::shared_ptr<ContextCore>& current = config.queue          ? ContextCore::core_of(*config.queue)
                                                   : recorder != nullptr ? recorder->shared_core()
@@ -364,44 +341,42 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
     CachedKernel& cached = kernel.in(core);
     if (count != cached.function().params.size())
         fail_internal("a launch has the wrong number of arguments", kernel.name());
-    const runtime::Targets targets = runtime::find_targets(kernel, core, config.queue, bound, count);
-    const runtime::Wanted wanted = runtime::check_sizes(kernel, cached.function(), config, bound);
+    const runtime::LaunchTargets targets = runtime::launch_targets(kernel, core, config.queue, bound, count);
+    const runtime::RequestedGrid requested = runtime::request_grid(kernel, cached.function(), config, bound);
     for (std::size_t i = 0; i < count; ++i) {
         if (bound[i].dynamic != nullptr && recorder == nullptr) fail_dynamic(kernel, *bound[i].dynamic);
     }
     if (recorder != nullptr)
-        return record_launch(*recorder, kernel, cached, targets, wanted, config, bound, count);
-    if (wanted.empty) return {};
+        return record_launch(*recorder, kernel, cached, targets, requested, config, bound, count);
+    if (requested.empty) return {};
 
-    backends::Argument few[inline_arguments];
-    std::vector<backends::Argument> many(count > inline_arguments ? count : 0);
-    const std::span<backends::Argument> arguments(many.empty() ? few : many.data(), count);
-    const auto is_target = [&](unsigned k) {
-        return !targets.once_a_device || core.queues_of(core.device_of(k)).begin == k;
-    };
+    SmallArray<backends::Argument, inline_arguments> arguments(count);
+    SmallArray<Footprint, inline_arguments> uses(count);
     if (targets.queues.count() > 1) {
-        // What one queue cannot run is refused before another has started.
+        // What one queue cannot run is refused before another one has started.
         for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
-            if (!is_target(k)) continue;
+            if (!targets.contains(core, k)) continue;
             const backends::Device& device = core.device(core.device_of(k));
-            static_cast<void>(runtime::check_limits(kernel, cached, wanted, device));
-            prepare(core, k, cached, bound, arguments);
+            static_cast<void>(runtime::grid_on(kernel, cached, requested, device));
+            prepare(core, k, cached, bound, arguments.span(), uses.span());
         }
     }
 
     Event event;
     for (unsigned k = targets.queues.begin; k < targets.queues.end; ++k) {
-        if (!is_target(k)) continue;
-        const backends::Device& device = core.device(core.device_of(k));
-        const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, device);
-        prepare(core, k, cached, bound, arguments);
-        const runtime::TimedCommand timed(core, k, [&] {
+        if (!targets.contains(core, k)) continue;
+        backends::Device& device = core.device(core.device_of(k));
+        const runtime::Grid grid = runtime::grid_on(kernel, cached, requested, device);
+        const std::size_t used = prepare(core, k, cached, bound, arguments.span(), uses.span());
+        backends::Program& program = cached.program(core.device_of(k), device);
+        runtime::Submission submission(core, k, uses.first(used), [&] {
             return runtime::CommandLabel{CommandKind::Launch, &cached, grid.global, grid.local};
         });
-        const backends::Point point =
-            timed.give([&] { return launch_on(core, k, cached, grid, targets.shared, bound, arguments); });
-        core.add_part(event, k, point, "kernel", &cached);
-        timed.add_to(event);
+        submission.submit([&] {
+            return core.queue(k).launch(
+                {&program, grid.global, grid.local, arguments.span(), submission.after()});
+        });
+        submission.add_to(event, "kernel", &cached);
     }
     return event;
 }
@@ -412,16 +387,16 @@ std::string device_code(KernelCore& kernel, const LaunchConfig& config) {
     core->check_open("the context");
     CachedKernel& cached = kernel.in(*core);
     const unsigned device = core->device_of(config.queue ? config.queue->index() : 0);
-    runtime::Wanted wanted;
-    wanted.by_groups = true;
-    wanted.groups = {1, 1, 1};
+    runtime::RequestedGrid requested;
+    requested.by_groups = true;
+    requested.groups = {1, 1, 1};
     if (config.local.rank() > 0 || cached.function().local_size) {
         LaunchConfig sizes = config;
         sizes.groups = GridSize();
         sizes.over = GridSize(1);
-        wanted.local = runtime::check_sizes(kernel, cached.function(), sizes, nullptr).local;
+        requested.local = runtime::request_grid(kernel, cached.function(), sizes, nullptr).local;
     }
-    const runtime::Grid grid = runtime::check_limits(kernel, cached, wanted, core->device(device));
+    const runtime::Grid grid = runtime::grid_on(kernel, cached, requested, core->device(device));
     return cached.program(device, core->device(device)).code(grid.local);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/host_function.hpp"
-#include "runtime/kernel_core.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/transfer.hpp"
 
 #include <volley/any_buffer.hpp>
@@ -53,21 +53,21 @@ struct RecordedArgument {
 struct RecordedLaunch {
     std::shared_ptr<KernelCore> kernel;
     CachedKernel* cached = nullptr;  // the context's
-    Wanted wanted;
+    RequestedGrid requested;
     std::vector<RecordedArgument> arguments;
 };
 /// Host arrays take part as buffers on their storages.
 struct RecordedCopy {
     PinnedBuffer to;
     PinnedBuffer from;
-    Moves moves;
+    Rows rows;
     std::optional<unsigned> source;  // this queue's replica; else the nearest
     CommandKind kind = CommandKind::Copy;
 };
 struct RecordedFill {
     PinnedBuffer to;
     std::vector<std::byte> element;
-    Moves moves;
+    Rows rows;
 };
 /// Everything before it is done before everything behind it starts, on each queue; with a function of the
 /// host's in between, on all queues together.

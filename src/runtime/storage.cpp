@@ -1,4 +1,4 @@
-// Where replicas are, how they come and go, and how queues that share one wait for each other.
+// Placement, allocation and release of replicas, and the order between queues that share one.
 #include "runtime/storage.hpp"
 
 #include "backends/common/caller_memory.hpp"
@@ -25,7 +25,7 @@ QueueRange Storage::placed() const {
     const Queue& queue = *options_.placement.queue();
     if (ContextCore::core_of(queue) != core_) {
         fail(ErrorCode::WrongContext, "a buffer was placed on a queue of another context", name(),
-             "use a queue of the context that the buffer is made for");
+             "use a queue of the buffer's context");
     }
     return {queue.index(), queue.index() + 1};
 }
@@ -104,15 +104,15 @@ std::string Storage::place() const {
 
 void Storage::check_usable() const {
     if (destroyed()) {
-        fail(ErrorCode::InvalidArgument, "a buffer was used that was destroyed", name(),
-             "make another one, or destroy it later");
+        fail(ErrorCode::InvalidArgument, "a destroyed buffer was used", name(),
+             "create another one, or destroy it later");
     }
     if (!core_->is_open()) core_->check_open(name());
 }
 
 void Storage::fail_mapped() const {
     fail(ErrorCode::InvalidArgument, "a buffer was used while the host has it mapped", name(),
-         "end the scope of map()'s guard first");
+         "destroy the guard of map() first");
 }
 
 backends::Memory& Storage::allocate_slow(unsigned queue) {
@@ -125,26 +125,26 @@ backends::Memory& Storage::allocate_slow(unsigned queue) {
     };
     check();
     if (temporary()) {
-        fail(ErrorCode::InvalidArgument, "a temporary was used outside of the recording that it was made in",
-             name(), "use it inside of that record() alone, or use a Buffer");
+        fail(ErrorCode::InvalidArgument, "a temporary was used outside the recording that created it", name(),
+             "use it only inside that record(), or use a Buffer");
     }
     Replica* const replica = find(queue);
     if (replica == nullptr) {
         fail(ErrorCode::InvalidArgument,
-             cat("a buffer was used on queue ", queue, ", where it has no memory"), name(),
-             cat("it lives on ", place(), ": use that, or another placement"));
+             cat("a buffer was used on queue ", queue, ", on which it has no memory"), name(),
+             cat("it is on ", place(), ": use that, or another placement"));
     }
     Allocator& allocator = core_->allocator(core_->device_of(queue));
     std::unique_lock lock(mutex_);
     std::unique_ptr<Block> block;
     for (bool again = false; !block; again = true) {
         if (backends::Memory* memory = replica->memory()) return *memory;
-        check();  // it may have ended meanwhile
+        check();  // it may have been destroyed meanwhile
         try {
             block = allocator.take(bytes_, queue);
             break;
         } catch (const MemoryError& error) {
-            // Without the lock: work that is waited for may use this storage.
+            // Without the lock: the work to wait for may use this storage.
             lock.unlock();
             if (again || !allocator.waits() || !core_->settle()) {
                 fail(error.code(), error.what_failed(), cat(name(), " on ", error.subject()), error.advice());
@@ -152,7 +152,7 @@ backends::Memory& Storage::allocate_slow(unsigned queue) {
             lock.lock();
         }
     }
-    // What the queue has still to do with the block's former owner comes first, also for the host.
+    // Commands of the queue that still use the block for its former owner come first, also for the host.
     if (block->uses[queue] != 0) replica->used(queue, block->uses[queue], {0, bytes_});
     if (options_.zeroed && bytes_ != 0) {
         constexpr std::byte zero{0};
@@ -193,10 +193,6 @@ void Storage::wait_for_uses(unsigned queue, const Range& bytes, bool writes) {
         if (const backends::Point point = own.last_conflict(other, bytes, writes); point != 0)
             core_->queue(other).timeline().wait(point);
     }
-}
-
-std::unique_lock<std::mutex> Storage::lock_order() {
-    return shared_ ? core_->lock_order() : std::unique_lock<std::mutex>();
 }
 
 void Storage::destroy() noexcept {

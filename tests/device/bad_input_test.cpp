@@ -44,12 +44,12 @@ VOLLEY_DEVICE_TEST(BadInput, NegativeSizesAreRefused) {
 VOLLEY_DEVICE_TEST(BadInput, SizesThatOverflowAreRefused) {
     Buffer<u32> data(10);
     auto set = setter();
-    expect_refused(ErrorCode::InvalidLaunch, "too big", [&] { set.over(~u64{0})(data); });
-    expect_refused(ErrorCode::InvalidLaunch, "too big", [&] { set.over(std::int64_t{1} << 40)(data); });
-    expect_refused(ErrorCode::InvalidLaunch, "too big", [&] {
+    expect_refused(ErrorCode::InvalidLaunch, "too large", [&] { set.over(~u64{0})(data); });
+    expect_refused(ErrorCode::InvalidLaunch, "too large", [&] { set.over(std::int64_t{1} << 40)(data); });
+    expect_refused(ErrorCode::InvalidLaunch, "too large", [&] {
         set.over({0xffffffffu, 0xffffffffu, 0xffffffffu})(data);
     });
-    expect_refused(ErrorCode::InvalidLaunch, "too big", [&] { set.groups(0xffffffffu).local(64)(data); });
+    expect_refused(ErrorCode::InvalidLaunch, "too large", [&] { set.groups(0xffffffffu).local(64)(data); });
     expect_refused(ErrorCode::InvalidLaunch, "dimensions", [&] { set.over({1, 2, 3, 4})(data); });
 }
 

@@ -155,13 +155,13 @@ TEST_P(BadLaunchTest, NegativeSizes) {
 }
 
 TEST_P(BadLaunchTest, SizesThatOverflow) {
-    expect_contains(refusal([](auto k) { return k.over(std::int64_t{1} << 32); }), "too big: 4294967296");
-    expect_contains(refusal([](auto k) { return k.over(~std::uint64_t{0}); }), "too big");
+    expect_contains(refusal([](auto k) { return k.over(std::int64_t{1} << 32); }), "too large: 4294967296");
+    expect_contains(refusal([](auto k) { return k.over(~std::uint64_t{0}); }), "too large");
     expect_contains(refusal([](auto k) {
                         return k.over({4294967295u, 4294967295u, 4294967295u});
                     }),
-                    "too big");
-    expect_contains(refusal([](auto k) { return k.groups(std::int64_t{1} << 30).local(64); }), "too big");
+                    "too large");
+    expect_contains(refusal([](auto k) { return k.groups(std::int64_t{1} << 30).local(64); }), "too large");
     expect_contains(refusal([](auto k) { return k.over({1, 1, 1, 1}); }), "4 dimensions");
     Buffer<int> huge(std::int64_t{1} << 33);
     expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { make_count()(huge); }),

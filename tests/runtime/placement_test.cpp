@@ -92,7 +92,6 @@ TEST_F(PlacementTest, OneQueueADeviceSharesNothing) {
     Buffer<int> buffer(4, {.placement = Placement::per_device});
     EXPECT_EQ(homes(buffer), (Queues{0, 1}));
     EXPECT_FALSE(buffer.storage().shared());
-    EXPECT_FALSE(buffer.storage().lock_order().owns_lock());
 }
 
 TEST_F(PlacementTest, OnAQueueOfAnotherContextIsAnError) {
@@ -133,7 +132,7 @@ TEST_F(PlacementTest, BuffersThatNeverMeetAreAnErrorThatNamesBoth) {
     Buffer<int> a(4, {.name = "a", .placement = Placement::on(queue(1))});
     Buffer<int> b(4, {.name = "b", .placement = Placement::on(queue(2))});
     const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_add()(a, b); });
-    expect_contains(text, "buffer 'a' lives on queue 1 (null:0)");
+    expect_contains(text, "buffer 'a' is on queue 1 (null:0)");
     expect_contains(text, "buffer 'b' on queue 2 (null:1)");
     expect_contains(text, "kernel 'add'");
     EXPECT_EQ(null.log->live_blocks, 0u) << "nothing was made";
@@ -142,10 +141,10 @@ TEST_F(PlacementTest, BuffersThatNeverMeetAreAnErrorThatNamesBoth) {
 TEST_F(PlacementTest, AQueueWithoutTheBufferIsAnErrorThatSaysWhereItLives) {
     Buffer<int> a(4, {.name = "a", .placement = Placement::on(queue(1))});
     const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_touch().on(queue(2))(a); });
-    expect_contains(text, "it lives on queue 1 (null:0)");
+    expect_contains(text, "it is on queue 1 (null:0)");
     expect_contains(text, "'a'");
     expect_contains(error_of(ErrorCode::InvalidArgument, [&] { (void)a.storage().allocate(0); }),
-                    "it lives on queue 1");
+                    "it is on queue 1");
 }
 
 TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
@@ -195,13 +194,6 @@ TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIs) {
     data.storage().replica(0).used(1, 1, {0, 16});  // as a copy on queue 1 that reads replica 0 does
     make_touch().on(queue(0))(data);
     EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 1 -> 2");
-}
-
-TEST_F(PlacementTest, OnlyASharedStorageTakesTheLockOfOrder) {
-    Buffer<int> shared(4, {.placement = Placement::per_device});
-    Buffer<int> own(4);
-    EXPECT_TRUE(shared.storage().lock_order().owns_lock());
-    EXPECT_FALSE(own.storage().lock_order().owns_lock());
 }
 
 TEST_F(PlacementTest, AMappedBufferIsNotLaunchedWith) {

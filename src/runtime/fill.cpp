@@ -1,0 +1,70 @@
+// Fills: one element repeated over all replicas of a buffer.
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "runtime/recording.hpp"
+#include "runtime/storage.hpp"
+#include "runtime/transfer.hpp"
+
+#include <vector>
+
+namespace volley {
+namespace runtime {
+namespace {
+
+backends::Point submit_fill(ContextCore& core, unsigned k, backends::Memory& to, const Rows& rows,
+                            std::span<const std::byte> element) {
+    count(core, k, rows);
+    backends::Queue& queue = core.queue(k);
+    if (rows.whole()) {
+        return queue.fill(to, static_cast<std::uint64_t>(rows.to_offset),
+                          static_cast<std::uint64_t>(rows.row), element);
+    }
+    backends::Point point = 0;
+    for_each_rect(rows, [&](const auto& at, const auto& /*from*/, const backends::Rect& rect) {
+        point = queue.fill_rect(to, at, rect, element);
+    });
+    return point;
+}
+
+}  // namespace
+}  // namespace runtime
+
+Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
+    runtime::refuse_while_tracing("a buffer was filled", *this);
+    runtime::Storage& own = storage();
+    own.check_usable();
+    if (element.size() != dtype_.size()) {
+        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),
+             name(), cat("pass ", dtype_.size(), " bytes, the size of its elements"));
+    }
+    const Rows rows = runtime::plan_fill(*this);
+    if (runtime::Recorder* recorder = runtime::Recorder::current()) {
+        return recorder->add(
+            {runtime::RecordedFill{runtime::PinnedBuffer(*this), {element.begin(), element.end()}, rows},
+             {}});
+    }
+    runtime::ContextCore& core = own.core();
+    const std::vector<unsigned> queues = runtime::target_queues(*this, nullptr);
+    runtime::prepare_targets(*this, queues);
+    Event event;
+    for (const unsigned k : queues) {
+        if (rows.empty()) {
+            own.replica(k).wrote();
+            continue;
+        }
+        const runtime::Footprint use = runtime::footprint(*this, k, runtime::Usage::Written);
+        runtime::Submission submission(core, k, {&use, 1},
+                                       [&] { return runtime::label_of(CommandKind::Fill, rows); });
+        submission.submit(
+            [&] { return runtime::submit_fill(core, k, *use.replica->memory(), rows, element); });
+        submission.add_to(event, to_string(CommandKind::Fill));
+    }
+    return event;
+}
+
+Event AnyBuffer::zero() {
+    const std::vector<std::byte> element(dtype_.size());
+    return fill_bytes(element);
+}
+
+}  // namespace volley
