@@ -1,4 +1,4 @@
-// How a device's description reads, in one line and in full.
+// Formats a device's description, as one line or in full.
 #include "core/text.hpp"
 
 #include <volley/device.hpp>
@@ -43,7 +43,7 @@ std::string DeviceInfo::describe() const {
         text += "\n  uuid              ";
         for (const std::uint8_t byte : uuid) text += hex(byte, 2);
     }
-    text += cat("\n  memory            ", bytes_text(memory_bytes), host_memory ? ", the host's own" : "");
+    text += cat("\n  memory            ", bytes_text(memory_bytes), host_memory ? ", host memory" : "");
     text += cat("\n  compute units     ", compute_units);
     text += cat("\n  subgroup          ", subgroup_size, " lanes");
     text += cat("\n  workgroup         up to ", max_local_size, " (", max_local_dims[0], " x ",

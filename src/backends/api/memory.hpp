@@ -8,8 +8,8 @@
 
 namespace volley::backends {
 
-/// One block of a device's memory. Owned by whoever allocated it; freed by its destructor, which must not run
-/// before the device is done with it (the runtime retires memory by timeline points).
+/// One allocation on a device. The destructor frees it, so it must not run before the device has finished
+/// with it (the runtime retires memory by timeline points).
 class Memory {
 public:
     virtual ~Memory() = default;
@@ -17,10 +17,11 @@ public:
     Memory& operator=(const Memory&) = delete;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// The bytes themselves where the host can address them (64-byte aligned, but for imports), else nullptr.
+    /// Returns the host address (64-byte aligned, except for imports), or nullptr if the host cannot access
+    /// the memory.
     [[nodiscard]] std::byte* host() const noexcept { return host_; }
 
-    /// What it is to the driver.
+    /// Returns the driver's handles.
     [[nodiscard]] virtual NativeBuffer native() const { return {}; }
 
 protected:

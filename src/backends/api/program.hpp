@@ -1,4 +1,4 @@
-// A kernel made ready for one device.
+// A kernel compiled for one device.
 #pragma once
 
 #include "ir/function.hpp"
@@ -7,8 +7,9 @@
 
 namespace volley::backends {
 
-/// Compiled for one device, for every local size: variants for a local size or a grid with partial edges are
-/// made when they are first launched, inside. Thread-safe. Must outlive the launches that use it.
+/// A kernel compiled for one device, usable with every local size: variants for a local size, or for a grid
+/// with partial workgroups, are compiled internally on first launch. Thread-safe. Must outlive the launches
+/// that use it.
 class Program {
 public:
     virtual ~Program() = default;
@@ -16,7 +17,7 @@ public:
     Program& operator=(const Program&) = delete;
 
     [[nodiscard]] const ir::Function& function() const noexcept { return function_; }
-    /// What the device would be given, for people: assembly, SPIR-V text, OpenCL C.
+    /// Returns the code passed to the device in readable form: assembly, SPIR-V text, OpenCL C.
     [[nodiscard]] virtual std::string code(ir::Dim3 local) const = 0;
 
 protected:

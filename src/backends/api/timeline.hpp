@@ -1,5 +1,6 @@
-// The order of a queue's work as a counter: each submission is a point; a point has passed when all work up
-// to and including it is done. The one mechanism for waiting, for reusing memory and for ordering queues.
+// The order of a queue's work as a counter. Each submission is a point; a point has passed when all work up
+// to and including it has completed. Waiting, memory reuse and ordering between queues all use this
+// mechanism.
 #pragma once
 
 #include <chrono>
@@ -14,14 +15,14 @@ class Timeline {
 public:
     virtual ~Timeline() = default;
 
-    /// The last point that has passed. Never blocks.
+    /// Returns the last point that has passed. Never blocks.
     [[nodiscard]] virtual Point completed() const noexcept = 0;
-    /// Blocks until `point` has passed. Rethrows the error of a failed command at or before it (once). A
-    /// waiting thread may help with the work.
+    /// Blocks until `point` has passed. Rethrows (once) the error of a failed command at or before it. The
+    /// waiting thread may run some of the work.
     virtual void wait(Point point) = 0;
-    /// As wait, but gives up: false when the time ran out. Keeps errors for a later wait().
+    /// Like wait(), but returns false on timeout. Keeps errors for a later wait().
     virtual bool wait_for(Point point, std::chrono::nanoseconds timeout) = 0;
-    /// Whether its device is gone: everything counts as passed, and nothing can be given to it.
+    /// Returns whether the device is lost: every point counts as passed, and submissions fail.
     [[nodiscard]] virtual bool lost() const noexcept { return false; }
 };
 

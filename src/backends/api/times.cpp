@@ -1,4 +1,4 @@
-// Telling times.
+// Reports the times at which commands ran.
 #include "backends/api/times.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ void TimeOrder::tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, 
     {
         const std::scoped_lock lock(mutex_);
         if (!overlaps) floor_ = end_;
-        // It is over by now, whatever a translated clock says.
+        // The command has ended by now, even if the translated clock is ahead.
         const std::int64_t now = steady_now();
         begin = std::min(std::max(begin, floor_), now);
-        // The queue passes its points in order, so what follows ends last.
+        // The queue passes its points in order, so a later command never ends before an earlier one.
         end = std::max({begin, std::min(end, now), end_});
         end_ = end;
     }

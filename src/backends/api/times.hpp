@@ -1,8 +1,8 @@
-// When commands ran, told by queues to whoever wants to know. Nobody asks of most commands: then queues take
-// no times and their commands are as they would be without all of this.
+// Times at which commands ran, reported by queues on request. Commands without a request are not timed and
+// pay nothing for it.
 //
-// Whoever gives a command says whom to tell by a TimesScope around the call; the queue keeps what is current
-// when the command is given. All times are nanoseconds of the host's steady clock.
+// To request times, hold a TimesScope around the call that submits a command; the queue captures the current
+// tag at submission. All times are nanoseconds of std::chrono::steady_clock.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 
 namespace volley::backends {
 
-/// Of the clock that all times are told on.
+/// Returns the current time of the clock that all times are reported on.
 [[nodiscard]] inline std::int64_t steady_now() noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-/// Who is told.
+/// Receives the times of commands.
 class CommandTimes {
 public:
     CommandTimes() = default;
@@ -28,13 +28,13 @@ public:
     CommandTimes(const CommandTimes&) = delete;
     CommandTimes& operator=(const CommandTimes&) = delete;
 
-    /// A command ran, or a part of it did: it is told once or several times, by any thread, before the
-    /// command's point passes. `index` is 0, or the place of a batch's command: instance * commands +
-    /// command.
+    /// Reports that a command, or a part of one, ran. Called once or several times per command, from any
+    /// thread, before the command's point passes. `index` is 0, or the position of a command in a batch:
+    /// instance * commands + command.
     virtual void ran(std::uint32_t index, std::int64_t begin, std::int64_t end) noexcept = 0;
 };
 
-/// Whom to tell about one command; nobody, if it is empty.
+/// The receiver of one command's times, or empty if no times are requested.
 struct TimesTag {
     std::shared_ptr<CommandTimes> times;
     std::uint32_t index = 0;
@@ -43,7 +43,7 @@ struct TimesTag {
     void ran(std::int64_t begin, std::int64_t end) const noexcept { times->ran(index, begin, end); }
 };
 
-/// The commands that this thread gives while it lives are those of the tag.
+/// Applies a tag to all commands that this thread submits during its lifetime.
 class TimesScope {
 public:
     explicit TimesScope(TimesTag tag) noexcept : tag_(std::move(tag)), outer_(thread_tag) {
@@ -57,39 +57,39 @@ public:
     TimesScope(const TimesScope&) = delete;
     TimesScope& operator=(const TimesScope&) = delete;
 
-    /// Whether somebody wants to know about the command that is being given. One relaxed load where no thread
-    /// has a scope: its own it always sees.
+    /// Returns whether times are requested for the command being submitted. Costs one relaxed load if no
+    /// thread has a scope; a thread always sees its own scope.
     [[nodiscard]] static bool wanted() noexcept {
         return live_scopes.load(std::memory_order_relaxed) != 0 && is_wanted_here();
     }
-    /// Whom that is for.
+    /// Returns the current tag, which is empty if no times are requested.
     [[nodiscard]] static TimesTag tag() { return wanted() ? *thread_tag : TimesTag{}; }
 
 private:
     [[nodiscard]] static bool is_wanted_here() noexcept;
 
-    static std::atomic<std::uint32_t>
-        live_scopes;  // of all threads: cheaper to look at than what is a thread's own
+    static std::atomic<std::uint32_t> live_scopes;  // over all threads: cheaper to read than a thread-local
     static constinit thread_local const TimesTag* thread_tag;
     TimesTag tag_;
     const TimesTag* outer_;
 };
 
-/// Keeps the times of one in-order queue in order, where they come of two clocks of which one was translated.
+/// Keeps the reported times of an in-order queue monotonic when they come from two clocks, one of them
+/// translated.
 class TimeOrder {
 public:
-    /// Tells of a command that followed all that was told before, or `overlaps` what was told since the last
-    /// that did not.
+    /// Reports a command. By default it ran after all commands reported so far; with `overlaps`, it may
+    /// overlap those reported since the last one that did not.
     void tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps = false) noexcept;
 
 private:
     std::mutex mutex_;
-    std::int64_t floor_ = 0;  // nothing begins before it
-    std::int64_t end_ = 0;    // of all that was told
+    std::int64_t floor_ = 0;  // lower bound of all begin times
+    std::int64_t end_ = 0;    // end of the last reported command
 };
 
-/// Times what the calling thread does itself, from here to the end of the scope, for the command that is
-/// being given.
+/// Times work that the calling thread does itself, from construction to the end of the scope, on behalf of
+/// the command being submitted.
 class TimedHere {
 public:
     explicit TimedHere(TimeOrder* order = nullptr) noexcept : TimedHere(TimesScope::wanted(), order) {}
