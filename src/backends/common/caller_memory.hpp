@@ -1,4 +1,4 @@
-// The caller's bytes as memory of a device that works in the host's.
+// Imported host memory, for devices that work in host memory.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -8,16 +8,16 @@
 
 namespace volley::backends {
 
-/// Owns nothing, and counts against no budget. May begin anywhere: whoever knows the elements checks their
-/// alignment.
+/// Does not own its bytes and counts against no budget. Any address is accepted; callers that know the
+/// element type check the alignment.
 class CallerMemory final : public Memory {
 public:
     explicit CallerMemory(std::span<std::byte> bytes) : Memory(bytes.size(), bytes.data()) {}
 };
 
-/// What Memory::host() promises of memory that a device makes.
+/// The alignment that Memory::host() guarantees for memory allocated by a device.
 inline constexpr std::size_t host_alignment = 64;
-/// What Device::allocate_host promises.
+/// The alignment that Device::allocate_host guarantees.
 inline constexpr std::size_t host_page = 4096;
 
 }  // namespace volley::backends

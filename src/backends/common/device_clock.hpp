@@ -1,4 +1,4 @@
-// A device's own clock, and where it stands against the host's steady one.
+// The offset between a device's clock and the host's steady clock.
 #pragma once
 
 #include "backends/api/times.hpp"
@@ -9,21 +9,21 @@
 
 namespace volley::backends {
 
-/// Translates a device's nanoseconds. One for all queues of a device, so that their times can be compared
-/// with each other exactly, and with those of other devices up to what calibrating can tell (tens of
+/// Translates device times to host times. All queues of a device share one clock, so their times compare
+/// exactly with each other; times of different devices compare up to the calibration error (tens of
 /// microseconds at most).
 class DeviceClock {
 public:
-    /// Whether its queues should calibrate before their next command: the clocks drift apart by some
-    /// microseconds a second.
+    /// Returns whether a queue should calibrate before its next command: the clocks drift apart by some
+    /// microseconds per second.
     [[nodiscard]] bool is_due() const noexcept {
         return steady_now() - calibrated_.load(std::memory_order_acquire) > patience;
     }
     [[nodiscard]] bool is_calibrated() const noexcept {
         return calibrated_.load(std::memory_order_acquire) > never;
     }
-    /// `sample()` gives what the device's clock says at some moment during the call; it is called a few
-    /// times.
+    /// Measures the offset. `sample()` returns the device's time at some moment during the call; it is called
+    /// several times.
     template <class Sample>
     void calibrate(Sample&& sample);
     [[nodiscard]] std::int64_t to_host(std::int64_t device) const noexcept {
@@ -48,8 +48,8 @@ void DeviceClock::calibrate(Sample&& sample) {
         const std::int64_t after = steady_now();
         if (after - before >= best) continue;
         best = after - before;
-        // A clock that may be the host's own, as far as can be told, is: drivers on the host's cores use that
-        // one.
+        // If the device's time lies within the measured interval, assume that both clocks are the same:
+        // drivers that run on host cores use the steady clock.
         offset = before <= device && device <= after ? 0 : before + best / 2 - device;
     }
     offset_.store(offset, std::memory_order_release);

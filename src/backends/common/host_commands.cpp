@@ -1,4 +1,4 @@
-// The thread.
+// The thread that runs host commands.
 #include "backends/common/host_commands.hpp"
 
 #include "backends/api/times.hpp"
@@ -11,7 +11,7 @@
 namespace volley::backends {
 
 Point HostCommands::call(std::function<void()> callback) {
-    if (!callback) fail_internal("a callback is empty");
+    if (!callback) fail_internal("a queue's callback is empty");
     Point point = 0;
     {
         const Lock lock(mutex_);
@@ -26,8 +26,8 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
                              const std::function<Point(Epilogue*)>& on_device) {
     if (&other == &timeline_) return timeline_.last();
     if (other.completed() >= point) return timeline_.last();
-    // A point that only the host reaches is signalled by nobody: also one of the device's becomes such when
-    // its command could not be submitted.
+    // The device does not signal points that the host reaches. A point of the device becomes one when its
+    // command cannot be submitted.
     const bool under_way = sibling != nullptr && sibling->is_under_way(point);
     Point own = 0;
     {
@@ -40,7 +40,7 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
             return on_device(sibling->has_epilogue(point) ? &epilogue : nullptr);
         }
         own = add([this, &other, point] {
-            // Its errors are for those who wait for it.
+            // Errors of the other queue are rethrown by waits on its own timeline.
             while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {
             }
         });
@@ -56,7 +56,7 @@ Point HostCommands::add(std::function<void()> action) {
         action = [this, tag = TimesScope::tag(), wanted = std::move(action)] {
             const TimesScope scope(tag);
             const TimedHere timed(&timeline_.times());
-            const TimesScope others({});  // commands that it gives
+            const TimesScope others({});  // commands that the action submits are not timed
             wanted();
         };
     }
@@ -113,7 +113,7 @@ void HostCommands::run_first(Lock& lock) {
     } catch (...) {
         timeline_.add_error(point, std::current_exception());
     }
-    action = nullptr;  // what it holds ends here, without the lock
+    action = nullptr;  // release the captures without holding the lock
     lock.lock();
     if (!timeline_.lost()) {
         pending_.pop_front();
@@ -132,7 +132,7 @@ void HostCommands::submit_pending() {
         try {
             next.run();
         } catch (...) {
-            // Its turn comes as a command of the host's, which only fails.
+            // Turn it into a host command that rethrows the error when it runs.
             next.run = [error = std::current_exception()] { std::rethrow_exception(error); };
             next.host = true;
             timeline_.drop(next.point);

@@ -1,8 +1,8 @@
-// What the host does in a queue's order (callbacks, waits for other devices), and the device's commands that
-// wait behind it: the driver's queue is never blocked by the host. Done by a thread that starts with the
-// first such command. Queue::call and Queue::wait_for of devices that work on their own are here.
+// Host commands in a queue's order (callbacks, waits for other devices), and the device commands submitted
+// after them. A thread, started on first use, runs the host commands, so the driver's queue never blocks on
+// the host. Implements Queue::call and Queue::wait_for for devices with a queue of their own.
 //
-// Invariant: the first of pending_ is a command of the host's. The queue's mutex guards all of it.
+// Invariant: the first entry of pending_ is a host command. The queue's mutex guards all state.
 #pragma once
 
 #include "backends/common/device_timeline.hpp"
@@ -19,32 +19,32 @@ class HostCommands {
 public:
     using Lock = std::unique_lock<std::mutex>;
 
-    /// Of the queue that has that mutex and timeline; both outlive it.
+    /// The queue owns both the mutex and the timeline, which outlive this object.
     HostCommands(std::mutex& mutex, DeviceTimeline& timeline) : mutex_(mutex), timeline_(timeline) {}
     ~HostCommands() { stop(); }
     HostCommands(const HostCommands&) = delete;
     HostCommands& operator=(const HostCommands&) = delete;
 
-    // With the mutex held:
+    // Require that the mutex is held:
     [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
-    /// A command of the host's: gives its point out. The caller wakes the thread when it has let go.
+    /// Appends a host command and issues its point. The caller calls wake() after it releases the mutex.
     Point add(std::function<void()> action);
-    /// A command of the device's behind one of the host's: `submit` hands it over when its turn comes.
+    /// Appends a device command after pending host commands; `submit` submits it when its turn comes.
     void add_behind(Point point, std::function<void()> submit);
-    /// Starts the thread: there is an epilogue that prints, which somebody has to wait for.
+    /// Starts the thread. Needed when an epilogue prints, because a thread has to wait for it.
     void start();
 
-    // Without it:
-    /// Queue::call.
+    // Require that the mutex is not held:
+    /// Implements Queue::call.
     Point call(std::function<void()> callback);
-    /// Queue::wait_for. `sibling` is the other timeline where it is of the same device: then, if the point
-    /// is under way there and nothing of the host's is pending here, `on_device` has the device wait and
-    /// gives that command's point, with the mutex held; that command has the epilogue, if there is one,
-    /// because the host has work left at the other. Else the host waits.
+    /// Implements Queue::wait_for. `sibling` is the other timeline if it belongs to the same device, else
+    /// null. If the point is in flight there and no host command is pending here, calls `on_device` with the
+    /// mutex held; it makes the device wait and returns that command's point. The epilogue passed to it, if
+    /// any, completes the host work still left on the other timeline. In all other cases the host waits.
     Point wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
                    const std::function<Point(Epilogue*)>& on_device);
     void wake() noexcept { wake_.notify_all(); }
-    /// Ends the thread; what is pending is dropped.
+    /// Stops the thread and drops pending commands.
     void stop();
 
 private:

@@ -1,4 +1,4 @@
-// Reading with doubt, writing under another name first.
+// Loads verify a hash; stores write a temporary file and rename it.
 #include "backends/common/kept_file.hpp"
 
 #include "core/hash.hpp"
@@ -26,7 +26,7 @@ std::string hash_of(const char* data, std::size_t size) {
 }
 
 void say_not_kept(const std::string& path, std::string_view why) {
-    log_message(LogLevel::Debug, cat(path, " was not kept: ", why));
+    log_message(LogLevel::Debug, cat(path, " could not be written, so it is not cached: ", why));
 }
 
 }  // namespace

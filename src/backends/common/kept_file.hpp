@@ -1,5 +1,5 @@
-// Files that the library keeps between runs: compiled code. A mark, the hash of the data, the data: drivers
-// trust what they are given, so we do not.
+// Files cached between runs: compiled code. Each holds a mark, the hash of the data, and the data. The hash
+// is checked because drivers do not validate the data passed to them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace volley::backends {
 
-/// The data of a file that store_file has written with that mark; empty where the file is missing, broken or
-/// something else.
+/// Returns the data that store_file wrote with this mark, or empty if the file is missing, damaged or has
+/// another mark.
 [[nodiscard]] std::vector<char> load_file(const std::string& path, std::string_view mark);
 
-/// Makes the folder too. Whoever reads meanwhile sees the old file or the new one, never a part. A failure is
-/// a line of the debug log, as nothing depends on it.
+/// Writes the file atomically, and creates its folder: concurrent readers see either the old file or the new
+/// one. Failures are only logged, at debug level.
 void store_file(const std::string& path, std::string_view mark, const std::vector<char>& data) noexcept;
 
 }  // namespace volley::backends

@@ -1,4 +1,4 @@
-// Counting, and saying no.
+// Accounting of allocations, and the errors for exceeding the limit.
 #include "backends/common/memory_budget.hpp"
 
 #include "core/fail.hpp"
@@ -21,9 +21,8 @@ void MemoryBudget::take(std::uint64_t bytes) {
     do {
         if (limit_ != 0 && (bytes > limit_ || live > limit_ - bytes)) {
             refuse(bytes, cat("the limit is ", limit_, " bytes"),
-                   by_user_
-                       ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
-                       : "free buffers or use smaller ones: this is all the memory that the machine has");
+                   by_user_ ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
+                            : "free buffers or use smaller ones; the limit is the machine's memory");
         }
     } while (!live_.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
 }

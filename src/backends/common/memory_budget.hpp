@@ -1,4 +1,4 @@
-// What a device may have allocated at once, and has.
+// Tracks the bytes allocated on a device against its limit.
 #pragma once
 
 #include <atomic>
@@ -9,21 +9,22 @@
 
 namespace volley::backends {
 
-/// The limit that the user has set: a context's own, where it is not 0, else VOLLEY_MEMORY_LIMIT; 0: none.
+/// Returns the user's limit: the context's if it is not 0, else VOLLEY_MEMORY_LIMIT, else 0 (no limit).
 [[nodiscard]] std::uint64_t memory_limit_of_user(std::uint64_t of_context);
 
-/// Thread-safe; shared with the blocks, which may outlive their device.
+/// Thread-safe. Shared with the allocations, which may outlive their device.
 class MemoryBudget {
 public:
-    /// A limit of 0 is none. `by_user`: it was set, and is not just what the machine has.
+    /// A limit of 0 means no limit. `by_user`: the user set the limit; otherwise it is the machine's memory.
     MemoryBudget(std::string device, std::uint64_t limit, bool by_user)
         : device_(std::move(device)), limit_(limit), by_user_(by_user) {}
 
-    /// Throws MemoryError (OutOfMemory) that names the sizes and the device.
+    /// Reserves bytes. Throws MemoryError (OutOfMemory) with the sizes and the device if the limit is
+    /// exceeded.
     void take(std::uint64_t bytes);
     void give_back(std::uint64_t bytes) noexcept { live_.fetch_sub(bytes, std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t live() const noexcept { return live_.load(std::memory_order_relaxed); }
-    /// Throws it for another reason.
+    /// Throws MemoryError (OutOfMemory) for another reason.
     [[noreturn]] void refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const;
 
 private:

@@ -1,4 +1,4 @@
-// Repeating a pattern in memory, as fills do.
+// Repeats a pattern in memory, for fills.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace volley::backends {
 
-/// The pattern over and over; the last time it may be cut off.
+/// Fills the range with the pattern; the last repetition may be cut off.
 inline void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte> pattern) {
     if (pattern.size() == 1) {
         std::memset(to, std::to_integer<int>(pattern[0]), bytes);
         return;
     }
-    // A block of whole patterns that stays in the first cache, then that block over and over.
+    // Build a block of whole patterns that stays in the L1 cache, then copy that block repeatedly.
     std::uint64_t block = std::min<std::uint64_t>(pattern.size(), bytes);
     std::memcpy(to, pattern.data(), block);
     while (block < 4096 && block < bytes) {
@@ -29,7 +29,7 @@ inline void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte
         std::memcpy(to + done, to, std::min(block, bytes - done));
 }
 
-/// The pattern as one word, where it is no more than that.
+/// Returns the 32-bit word that the pattern repeats, or nothing if it is not such a repetition.
 [[nodiscard]] inline std::optional<std::uint32_t> as_word(std::span<const std::byte> pattern) {
     std::uint32_t word = 0;
     if (pattern.size() > sizeof word && pattern.size() % sizeof word != 0) return std::nullopt;
@@ -42,7 +42,7 @@ inline void repeat(std::byte* to, std::uint64_t bytes, std::span<const std::byte
     return word;
 }
 
-/// Some whole patterns, from which a device makes the rest by copying what is there behind itself.
+/// Returns some whole patterns, which a device then duplicates with copies to fill the rest.
 [[nodiscard]] inline std::vector<std::byte> seed_of(std::span<const std::byte> pattern, std::uint64_t bytes) {
     constexpr std::uint64_t seed_bytes = 64 * 1024;
     const std::uint64_t repeats = std::max<std::uint64_t>(seed_bytes / pattern.size(), 1);

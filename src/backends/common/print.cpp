@@ -1,4 +1,4 @@
-// One sink for the process, and the formatting of every element type.
+// The process-wide print sink, and formatting of every element type.
 #include "backends/common/print.hpp"
 
 #include "core/text.hpp"
@@ -20,7 +20,7 @@ struct PrintState {
     PrintSink sink;  // empty: stdout
 };
 
-// Never destroyed: kernels may still print while the process ends.
+// Never destroyed: kernels may print during process exit.
 PrintState& state() {
     static PrintState& instance = *new PrintState;
     return instance;

@@ -1,5 +1,5 @@
-// What `print` inside of a kernel becomes on every backend: a line of text, made here from the format string
-// and the operands' bytes, and handed to the program's sink.
+// Output of `print` in kernels, on every backend: formats a line from the format string and the operands'
+// bytes, and passes it to the program's sink.
 #pragma once
 
 #include "ir/function.hpp"
@@ -13,21 +13,21 @@
 
 namespace volley::backends {
 
-/// The offset of each operand in a print's record: one after the other, each at a multiple of 16 bytes.
+/// Returns the bytes that an operand takes in a print record: a multiple of 16. Operands follow each other.
 [[nodiscard]] constexpr std::size_t print_slot(std::size_t bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-/// Puts the operands into the places of the format: `{}` in order, `{{` and `}}` are braces. Vectors print as
-/// (1, 2), matrices as their columns, complex numbers as (re, im), structs as {name: value}. `values` holds
-/// the operands as print_slot() says.
+/// Substitutes the operands for `{}` in order; `{{` and `}}` are literal braces. Vectors print as (1, 2),
+/// matrices as their columns, complex numbers as (re, im), structs as {name: value}. `values` holds the
+/// operands in the layout of print_slot().
 [[nodiscard]] std::string format_print(std::string_view format, std::span<const DType> types,
                                        const void* values);
 
-/// Hands a line (without its end) to the sink set by set_print_sink, one at a time whichever thread calls.
+/// Passes a line (without newline) to the sink set by set_print_sink. Calls from all threads are serialised.
 /// Throws what the sink throws.
 void print_line(std::string_view line);
 
-/// What a kernel printed, from its format string and operands: prints a line, or throws the LaunchError
-/// (IndexError) that a failed check of passes/check_bounds.hpp reports in this way.
+/// Handles one print record of a kernel: prints a line, or throws LaunchError (IndexError) if the record
+/// reports a failed check of passes/check_bounds.hpp.
 void deliver_print(const ir::Function& fn, std::string_view format, std::span<const DType> types,
                    const void* values);
 

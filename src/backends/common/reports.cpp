@@ -1,4 +1,4 @@
-// Walking the records.
+// Reads the records of a launch.
 #include "backends/common/reports.hpp"
 
 #include "backends/common/print.hpp"
@@ -21,16 +21,16 @@ namespace {
 
 constexpr std::uint64_t smallest = std::uint64_t{64} << 10;
 constexpr std::uint64_t largest = std::uint64_t{64} << 20;
-constexpr std::size_t kept = 8;  // buffers that wait for the next launch
+constexpr std::size_t kept = 8;  // buffers kept for later launches
 
 [[noreturn]] void fail_loop(const ReportSource& source, std::uint32_t node) {
     const ir::Function& fn = *source.function;
     const std::string where = node < fn.nodes.size() ? fn.where(fn[node].loc) : std::string();
     fail(ErrorCode::InvalidLaunch,
-         cat("a loop was cut short: the driver runs at most ", source.max_iterations,
-             " iterations for one invocation, so the results are wrong"),
+         cat("a loop was cut short: the driver limits an invocation to ", source.max_iterations,
+             " iterations, so the results are wrong"),
          cat("kernel '", fn.name, "'", where.empty() ? "" : ", ", where, ", on ", source.device),
-         "do fewer iterations in an invocation (more invocations, or several launches), or use another "
+         "run fewer iterations per invocation (more invocations, or several launches), or use another "
          "device");
 }
 
@@ -39,7 +39,7 @@ constexpr std::size_t kept = 8;  // buffers that wait for the next launch
 std::uint64_t print_bytes(std::span<const codegen::PrintSite> prints) noexcept {
     std::uint64_t sum = 0;
     for (const codegen::PrintSite& site : prints) {
-        if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and the first one is enough
+        if (site.format.starts_with(passes::bounds_report)) continue;  // rare, and only the first is reported
         sum += sizeof(RecordHeader);
         for (const DType& type : site.types) sum += print_slot(type.size());
     }
@@ -74,7 +74,7 @@ void ReportBuffer::drain(const ReportSource& source) {
         for (std::size_t at = 0; at + sizeof(RecordHeader) <= used;) {
             RecordHeader record;
             std::memcpy(&record, records + at, sizeof record);
-            // Zero: claimed by a record that did not fit.
+            // A size of zero marks space claimed by a record that did not fit.
             if (record.bytes < sizeof record || record.bytes > used - at ||
                 record.print >= source.prints.size())
                 break;
@@ -83,8 +83,10 @@ void ReportBuffer::drain(const ReportSource& source) {
             at += record.bytes;
         }
         if (header.lost > 0) {
-            log_message(LogLevel::Warning, cat("kernel '", fn.name, "' on ", source.device, ": ", header.lost,
-                                               " line(s) that it printed were lost: there were too many"));
+            log_message(
+                LogLevel::Warning,
+                cat("kernel '", fn.name, "' on ", source.device, ": ", header.lost,
+                    " printed line(s) were dropped because the print buffer is full; print less per launch"));
         }
         if (header.loop_limit != 0) fail_loop(source, header.loop_limit - 1);
     } catch (...) {

@@ -1,5 +1,5 @@
-// What kernels say while they run, read when they are done: prints, failed bounds checks, loops that met the
-// driver's limit. For devices whose code cannot call the host (codegen/api/reports.hpp has the layout).
+// Reports of kernels, read after they complete: prints, failed bounds checks, and loops stopped by a driver's
+// limit. For devices whose code cannot call the host (codegen/api/reports.hpp defines the layout).
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -16,32 +16,32 @@
 
 namespace volley::backends {
 
-/// Who wrote the records of a launch. What it points to lives as long as the program.
+/// The kernel that wrote a launch's records. The pointers stay valid as long as the program.
 struct ReportSource {
     const ir::Function* function = nullptr;
     std::span<const codegen::PrintSite> prints;
     std::string_view device;           // for messages
-    std::uint32_t max_iterations = 0;  // of loops, where the driver has such a limit
+    std::uint32_t max_iterations = 0;  // the driver's limit on loop iterations; 0: none
 };
 
-/// What one invocation prints at most, if it prints each line once.
+/// Returns the bytes that one invocation needs if it prints each line once.
 [[nodiscard]] std::uint64_t print_bytes(std::span<const codegen::PrintSite> prints) noexcept;
 
-/// A ReportHeader and room for records. All zero but while a launch uses it.
+/// A ReportHeader followed by space for records. All zero except while a launch uses it.
 class ReportBuffer {
 public:
-    /// `mapped` is where the host sees the memory. Null: it does not, and works on a copy, which the queue
-    /// brings to the memory before the launch and back after it.
+    /// `mapped` is the host address of the memory. If null, the host works on a copy that the queue writes to
+    /// the memory before the launch and reads back after it.
     ReportBuffer(std::unique_ptr<Memory> memory, std::byte* mapped);
 
     [[nodiscard]] Memory& memory() const noexcept { return *memory_; }
     [[nodiscard]] std::uint64_t capacity() const noexcept;
-    /// The host's copy; empty where it sees the memory itself.
+    /// Returns the host's copy, or empty if the memory is mapped.
     [[nodiscard]] std::span<std::byte> copy() noexcept { return copy_; }
-    /// Sets the header for a launch.
+    /// Initialises the header for a launch.
     void arm() noexcept;
-    /// Delivers what one launch has written and clears it. Throws LaunchError for a failed check or a loop
-    /// that was cut short, and what the print sink throws; nothing is printed after an error.
+    /// Delivers the records of one launch and clears them. Throws LaunchError for a failed check or a loop
+    /// that was cut short, and whatever the print sink throws; records after an error are discarded.
     void drain(const ReportSource& source);
 
 private:
@@ -50,13 +50,14 @@ private:
     std::byte* bytes_;
 };
 
-/// Buffers to use again. Thread-safe.
+/// Reuses buffers. Thread-safe.
 class ReportPool {
 public:
-    /// Gives a buffer of so many bytes, header and all.
+    /// Creates a buffer of `bytes` bytes, including the header.
     using Make = std::function<std::unique_ptr<ReportBuffer>(std::uint64_t bytes)>;
     explicit ReportPool(Make make) : make_(std::move(make)) {}
-    /// Large enough for a launch of so many invocations that print so much each, within reason.
+    /// Returns a buffer with space for a launch in which each invocation prints `print_bytes`, between 64 KiB
+    /// and 64 MiB.
     [[nodiscard]] std::unique_ptr<ReportBuffer> take(std::uint64_t print_bytes, std::uint64_t invocations);
     void give_back(std::unique_ptr<ReportBuffer> buffer) noexcept;
 

@@ -1,4 +1,4 @@
-// Positions and entries.
+// A ring of offsets, with one entry per point in use.
 #include "backends/common/ring.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ std::optional<std::uint64_t> Ring::find(std::uint64_t bytes) {
     if (bytes > size) return std::nullopt;
     if (count_ == 0) head_ = tail_ = 0;
     std::uint64_t at = (head_ + align - 1) / align * align;
-    if (at % size + bytes > size) at = (at / size + 1) * size;  // no part wraps around
+    if (at % size + bytes > size) at = (at / size + 1) * size;  // an allocation never wraps around
     if (at + bytes - tail_ > size) return std::nullopt;
     if (count_ == entries_.size()) {
         std::vector<Entry> more(std::max<std::size_t>(64, 2 * count_));

@@ -1,4 +1,4 @@
-// Streaming stores where the processor has them, else memcpy.
+// Copies with streaming stores if the processor has them, else with memcpy.
 #include "backends/common/stream_copy.hpp"
 
 #include <unistd.h>
@@ -14,8 +14,8 @@
 namespace volley::backends {
 namespace {
 
-/// What Linux says of the cache that the first core shares with others: glibc's figure counts the caches of
-/// cores that a virtual machine does not have.
+/// Returns the size of the first core's shared cache as Linux reports it. glibc's figure is wrong in virtual
+/// machines: it also counts the caches of cores that the machine does not have.
 std::uint64_t shared_cache_bytes() {
     std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
     std::uint64_t kilobytes = 0;
@@ -27,7 +27,7 @@ std::uint64_t shared_cache_bytes() {
 
 #if defined(__x86_64__)
 
-/// Whole lines, one after the other.
+/// Copies whole cache lines in order.
 __attribute__((target("avx"))) void stream_in_order(std::byte* to, const std::byte* from,
                                                     std::size_t lines) noexcept {
     for (; lines != 0; --lines, to += cache_line, from += cache_line) {
@@ -38,7 +38,7 @@ __attribute__((target("avx"))) void stream_in_order(std::byte* to, const std::by
     }
 }
 
-/// AMD's processors are a third faster with lines in order, Intel's half as fast.
+/// Copying lines in order is a third faster on AMD processors, but half as fast on Intel's.
 bool likes_order() noexcept {
     static const bool likes = __builtin_cpu_is("amd") != 0 && __builtin_cpu_supports("avx") != 0;
     return likes;
@@ -73,8 +73,8 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexce
         from += lines * cache_line;
         bytes -= lines * cache_line;
     }
-    // Four pages side by side, as memory's banks and the prefetchers like it: one after the other is half as
-    // fast.
+    // Four pages interleaved, which suits the memory banks and prefetchers: copying them in sequence is half
+    // as fast.
     for (; bytes >= pages * page; bytes -= pages * page, to += pages * page, from += pages * page) {
         for (std::size_t at = 0; at < page; at += cache_line) {
             for (std::size_t p = 0; p < pages; ++p) {

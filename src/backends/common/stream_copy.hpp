@@ -1,4 +1,4 @@
-// Copies by the host: small ones through the caches, large ones past them.
+// Copies by the host: small ones through the caches, large ones with streaming stores that bypass them.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +12,25 @@
 
 namespace volley::backends {
 
-/// What the largest of the caches holds; 32 MiB where the system does not say.
+/// Returns the size of the last-level cache, or 32 MiB if it is unknown.
 [[nodiscard]] std::uint64_t last_cache_bytes() noexcept;
 
-/// From so many bytes on a copy, which has two sides, is larger than what caches keep, and does better to
-/// leave them alone.
+/// Returns the size from which copies bypass the caches: source and destination together no longer fit into
+/// them.
 [[nodiscard]] inline std::uint64_t large_copy() noexcept { return last_cache_bytes() / 2; }
 
-/// What goes past the caches goes in whole lines.
+/// The granularity of streaming stores.
 inline constexpr std::size_t cache_line = 64;
 
-/// A copy that leaves the caches alone: without it every written line is read first. What it wrote is ordered
-/// before whatever the calling thread writes next.
+/// Copies with stores that bypass the caches, which avoids reading every line before it is written. The
+/// stores are ordered before all later stores of the calling thread.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
-/// Whichever of memcpy and stream_copy suits the size.
+/// Copies with memcpy or stream_copy, depending on the size.
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
 #if defined(__SSE2__)
-/// 64 bytes to a multiple of 64, past the caches.
+/// Copies 64 bytes to a 64-byte aligned address, bypassing the caches.
 inline void stream_line(std::byte* to, const std::byte* from) noexcept {
     const auto* source = reinterpret_cast<const __m128i*>(from);
     auto* target = reinterpret_cast<__m128i*>(to);
@@ -45,8 +45,9 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 }
 #endif
 
-/// One of many short ones, which are ordered by a stream_fence() after the last. Whole lines go past the
-/// caches; what is over at both ends must not touch these lines again, which would cost more than it all.
+/// Copies one of many short ranges; call stream_fence() after the last. Whole lines bypass the caches. The
+/// bytes at both ends are copied with memcpy, which must not touch a streamed line again: that would cost
+/// more than the whole copy.
 inline void stream_part(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__SSE2__)
     const std::size_t over = reinterpret_cast<std::uintptr_t>(to) % cache_line;

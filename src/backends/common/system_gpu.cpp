@@ -1,4 +1,4 @@
-// Names of device nodes.
+// Looks for the device nodes of GPU drivers.
 #include "backends/common/system_gpu.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool system_has_gpu() {
         const auto fits = [&](std::string_view node) { return name.starts_with(node); };
         if (std::any_of(std::begin(nodes), std::end(nodes), fits)) return true;
     }
-    return static_cast<bool>(error);  // who cannot look has to try
+    return static_cast<bool>(error);  // if /dev cannot be listed, assume that there is one
 #else
     return true;
 #endif

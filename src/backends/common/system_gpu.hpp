@@ -1,10 +1,10 @@
-// Whether looking for a GPU is worth it.
+// Detects whether the machine has a GPU.
 #pragma once
 
 namespace volley::backends {
 
-/// Whether the system shows a device of a GPU's driver. Without one, drivers can have software alone, which
-/// is used only when named, and whose loading takes some 50 to 200 ms. Opens nothing.
+/// Returns whether the system has a device node of a GPU driver. Without one, drivers offer only software
+/// devices, which are used only when named and take some 50 to 200 ms to load. Opens nothing.
 [[nodiscard]] bool system_has_gpu();
 
 }  // namespace volley::backends

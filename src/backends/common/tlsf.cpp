@@ -1,4 +1,4 @@
-// The lists of free pieces by class, and splitting and joining.
+// Maintains the free lists by size class, and splits and merges pieces.
 #include "backends/common/tlsf.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Tlsf::Tlsf(std::uint64_t bytes, std::uint64_t unit)
 }
 
 Tlsf::Class Tlsf::class_of(std::uint64_t units) noexcept {
-    // Below the width of the second level each size has its own class.
+    // Each size below the width of the second level has its own class.
     if (units < second_count) return {0, static_cast<unsigned>(units)};
     const auto top = static_cast<unsigned>(std::bit_width(units)) - 1;
     const auto second = static_cast<unsigned>(units >> (top - second_bits)) & (second_count - 1);
@@ -24,7 +24,7 @@ Tlsf::Class Tlsf::class_of(std::uint64_t units) noexcept {
 }
 
 std::uint32_t Tlsf::find(std::uint64_t units) const noexcept {
-    // Rounded up to the next class, so that every piece found there is large enough.
+    // Round up to the next class, so that every piece in it is large enough.
     std::uint64_t rounded = units;
     if (units >= second_count) {
         const auto top = static_cast<unsigned>(std::bit_width(units)) - 1;
@@ -38,7 +38,7 @@ std::uint32_t Tlsf::find(std::uint64_t units) const noexcept {
         const auto first = static_cast<unsigned>(std::countr_zero(above));
         return heads_[first][static_cast<unsigned>(std::countr_zero(second_map_[first]))];
     }
-    // The class of the size itself may hold one that fits: the last chance before a new block.
+    // The size's own class may also hold a piece that fits; try it before the caller allocates a new block.
     const Class own = class_of(units);
     for (std::uint32_t piece = heads_[own.first][own.second]; piece != none; piece = pieces_[piece].next) {
         if (pieces_[piece].size >= units) return piece;
@@ -53,7 +53,7 @@ std::optional<Tlsf::Allocation> Tlsf::allocate(std::uint64_t bytes) {
     const std::uint32_t piece = find(wanted);
     if (piece == none) return std::nullopt;
     if (pieces_[piece].size > wanted) {
-        const std::uint32_t rest = make_piece();  // may throw: nothing has changed yet
+        const std::uint32_t rest = make_piece();  // may throw; nothing has changed yet
         unlink(piece);
         Piece& taken = pieces_[piece];
         Piece& left = pieces_[rest];
