@@ -1,4 +1,4 @@
-// Makes the CPU's memory, programs and queues.
+// Creates the CPU's memory, programs and queues.
 #include "backends/cpu/cpu_device.hpp"
 
 #include "backends/cpu/cpu_program.hpp"
@@ -37,8 +37,8 @@ std::unique_ptr<backends::Queue> CpuDevice::make_queue() { return std::make_uniq
 
 ir::Dim3 CpuDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;
-    // A flat kernel runs the same whatever this says. Others are compiled for it: powers of two, so that
-    // grids of many sizes share code. Called for each launch: cheap.
+    // The size does not affect flat kernels. Others are compiled for it, so use powers of two: grids of many
+    // sizes then share code. Called on every launch, so it must be cheap.
     const auto up_to = [](std::uint32_t size, std::uint32_t limit) {
         return std::bit_ceil(std::clamp(size, 1u, limit));
     };

@@ -1,4 +1,4 @@
-// The processor as a device of one context.
+// The host processor as a device of one context.
 #pragma once
 
 #include "backends/api/device.hpp"

@@ -1,5 +1,5 @@
-// Describes the processor, and lends all devices of one thread count the same pool: several contexts do not
-// oversubscribe the machine.
+// Describes the processor. Devices with the same thread count share one thread pool, so that several contexts
+// do not oversubscribe the machine.
 #include "backends/cpu/cpu_driver.hpp"
 
 #include "backends/cpu/cpu_device.hpp"
@@ -40,7 +40,7 @@ std::string processor_name() {
 #endif
 }
 
-/// The cores that this process may run on.
+/// Returns the number of cores that this process may run on.
 unsigned core_count() {
 #if defined(__linux__)
     cpu_set_t set;
@@ -51,7 +51,7 @@ unsigned core_count() {
     return std::max(std::thread::hardware_concurrency(), 1u);
 }
 
-/// What the machine has, or the control group that the process lives in.
+/// Returns the memory of the machine, or the limit of the process's control group if that is smaller.
 std::uint64_t memory_size() {
     auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                  static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -73,8 +73,7 @@ DeviceInfo describe_processor(unsigned threads, unsigned width) {
     info.type = DeviceType::Cpu;
     info.max_local_size = 1024;
     info.max_local_dims = {1024, 1024, 1024};
-    // No hardware bound: half of a common second-level cache, so that a workgroup's memory stays near its
-    // core.
+    // There is no hardware limit. Half of a typical L2 cache keeps a workgroup's memory close to its core.
     info.max_shared_bytes = std::uint64_t{256} << 10;
     info.memory_bytes = memory_size();
     info.subgroup_size = width;
@@ -132,8 +131,7 @@ private:
     }
 
     std::mutex mutex_;
-    std::map<unsigned, std::weak_ptr<CpuPool>>
-        pools_;  // by number of threads; they end with their last device
+    std::map<unsigned, std::weak_ptr<CpuPool>> pools_;  // by thread count; owned by devices
 };
 
 }  // namespace

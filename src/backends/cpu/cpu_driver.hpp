@@ -1,4 +1,4 @@
-// The CPU as a backend: one device, the processor that the program runs on.
+// The CPU backend: one device, the host processor.
 #pragma once
 
 #include "backends/api/device.hpp"

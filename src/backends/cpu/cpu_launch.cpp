@@ -1,4 +1,4 @@
-// Which variant of a kernel a launch takes, and how much of it is worth a thread.
+// Selects a launch's kernel variant and its division into pieces.
 #include "backends/cpu/cpu_launch.hpp"
 
 #include "backends/common/stream_copy.hpp"
@@ -15,7 +15,8 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
     return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
 }
 
-/// Results larger than the last cache are written past it: what is not read again soon only evicts what is.
+/// Returns whether results should be written with streaming stores: output larger than the last-level cache
+/// only evicts other data.
 bool pays_to_stream(const CpuProgram& program, std::span<const backends::Argument> args) {
     const auto& params = program.function().params;
     for (std::size_t i = 0; i < params.size(); ++i) {
@@ -51,7 +52,7 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
         pieces.rows = ceil_div(rows, wanted);
         pieces.count = static_cast<std::uint32_t>(ceil_div(rows, pieces.rows));
     } else {
-        // Whole cache lines of every element type, so that no two threads write to one.
+        // Use whole cache lines for every element type, so that no two threads write to the same line.
         const std::uint64_t unit = std::max<std::uint64_t>(64, program.width());
         pieces.segment = ceil_div(ceil_div(global[0], ceil_div(wanted, rows)), unit) * unit;
         pieces.segments = ceil_div(global[0], pieces.segment);

@@ -1,5 +1,5 @@
-// What a launch becomes before a queue or a batch takes it: the variant's code, its cut into pieces, and its
-// arguments as bytes.
+// Prepares a launch for a queue or a batch: selects the variant's code, divides the work into pieces, and
+// packs the arguments into bytes.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -12,20 +12,19 @@ namespace volley::backends::cpu {
 
 class CpuProgram;
 
-constexpr double small_ns = 8'000;   // cheaper than handing it to another thread
-constexpr double piece_ns = 20'000;  // a piece should dwarf the cost of claiming it
+constexpr double small_ns = 8'000;   // below this, waking another thread costs more
+constexpr double piece_ns = 20'000;  // large enough to make the cost of claiming a piece negligible
 
-/// How long one thread would take: a guess.
+/// Returns a rough estimate of the time that one thread needs.
 [[nodiscard]] double estimated_ns(const CpuProgram& program, ir::Dim3 global);
 
-/// How to cut a launch for that many threads: one piece if other threads are not worth it.
+/// Divides a launch for that many threads; returns one piece if more threads do not pay off.
 [[nodiscard]] Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads);
 
-/// Everything of a launch but its arguments. Compiles the variant if it is new; throws CompileError.
+/// Prepares a launch except for its arguments. Compiles the variant on first use; throws CompileError.
 [[nodiscard]] KernelRun prepare_launch(const backends::Launch& launch, unsigned threads);
 
-/// Packs a launch's arguments into `to`, laid out as the kernel expects them (CpuProgram::args). Those that
-/// are dynamic are left out.
+/// Packs a launch's arguments into `to` in the layout of CpuProgram::args. Skips dynamic arguments.
 void pack_arguments(const CpuProgram& program, std::span<const backends::Argument> args, std::byte* to);
 
 }  // namespace volley::backends::cpu

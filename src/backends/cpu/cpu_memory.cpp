@@ -1,4 +1,4 @@
-// Small blocks come from the heap, large ones from the system, aligned to huge pages.
+// Allocates small blocks from the heap and large ones with mmap, aligned to huge pages.
 #include "backends/cpu/cpu_memory.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::byte* CpuMemory::map(std::size_t bytes, std::size_t alignment, Mapping& map
         const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), alignment);
         return static_cast<std::byte*>(std::aligned_alloc(alignment, size));
     }
-    // The size is rounded and the start moved to whole huge pages; what is over on both sides goes back.
+    // Round the size up and align the start to whole huge pages; unmap the excess on both sides.
     const std::size_t size = round_up(bytes, huge_page);
     void* start =
         ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +33,7 @@ std::byte* CpuMemory::map(std::size_t bytes, std::size_t alignment, Mapping& map
     if (before != 0) ::munmap(raw, before);
     ::munmap(aligned + size, huge_page - before);
 #if defined(MADV_HUGEPAGE)
-    ::madvise(aligned, size, MADV_HUGEPAGE);  // a wish: where the system refuses, small pages serve
+    ::madvise(aligned, size, MADV_HUGEPAGE);  // a hint that the system may ignore
 #endif
     mapping = {aligned, size};
     return aligned;
@@ -45,7 +45,7 @@ CpuMemory::CpuMemory(std::size_t bytes, std::size_t alignment, std::shared_ptr<b
     host_ = map(bytes, alignment, mapping_);
     if (host_ == nullptr) {
         budget_->give_back(bytes);
-        budget_->refuse(bytes, "the system has no more", "free buffers or use smaller ones");
+        budget_->refuse(bytes, "the system is out of memory", "free buffers or use smaller ones");
     }
 }
 

@@ -1,5 +1,5 @@
-// Memory of the CPU device: host memory, 64-byte aligned, in huge pages from 2 MiB up. The operating system
-// gives pages when they are first touched, so an allocation costs the same whatever its size.
+// Memory of the CPU device: 64-byte aligned host memory, in huge pages from 2 MiB. The operating system
+// provides pages on first access, so the cost of an allocation does not depend on its size.
 #pragma once
 
 #include "backends/api/memory.hpp"

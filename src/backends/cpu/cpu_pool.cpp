@@ -1,9 +1,9 @@
-// Waking a sleeping thread costs the waker a system call and the work some 50 us, hence the short spin after
-// work. Spinning pauses and never yields: yielding beside the threads of other libraries takes their time
-// slices.
+// Waking a sleeping thread costs the caller a system call and delays the work by some 50 us, so workers spin
+// for a short time after work. Spinning uses pause instructions and never yields: yielding would take time
+// slices from the threads of other libraries.
 //
-// No wake-up is lost: a worker is counted in sleeping_ or spinning_ before it looks at epoch_ for the last
-// time, and notify() raises epoch_ before it looks at the counts, all in one total order.
+// No wake-up is lost: a worker counts itself in sleeping_ or spinning_ before its last read of epoch_, and
+// notify() increments epoch_ before it reads the counts, all sequentially consistent.
 #include "backends/cpu/cpu_pool.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void CpuPool::notify() {
 }
 
 void CpuPool::wake_one() {
-    { const std::scoped_lock lock(mutex_); }  // a worker that is about to sleep is asleep after this
+    { const std::scoped_lock lock(mutex_); }  // waits until a worker that is about to sleep is asleep
     wake_.notify_one();
 }
 
@@ -120,7 +120,7 @@ bool CpuPool::spin(std::uint64_t seen) {
             pause();
         }
     } while (Clock::now() < end);
-    return false;  // still counted as spinning: sleep() takes it over
+    return false;  // still counted as spinning; sleep() adjusts the count
 }
 
 bool CpuPool::sleep(std::uint64_t seen) {

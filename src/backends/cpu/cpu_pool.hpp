@@ -1,9 +1,7 @@
-// The threads of the CPU backend. Workers take pieces of work from the sources (queues) that are registered;
-// they stay awake for a short while after work, so that a dispatch soon after costs well under a microsecond,
-// and then sleep.
+// The threads of the CPU backend. Workers take pieces of work from registered sources (queues). They spin for
+// a short time after work, so that a dispatch soon after costs well under a microsecond, and then sleep.
 //
-// Invariant: a source is touched by a worker only under the pool's lock, or while the worker holds a claimed
-// piece.
+// Invariant: a worker accesses a source only under the pool's lock, or while it holds a claimed piece of it.
 #pragma once
 
 #include <atomic>
@@ -19,24 +17,24 @@ namespace volley::backends::cpu {
 struct Command;
 
 using Clock = std::chrono::steady_clock;
-/// How long a thread that may soon have work looks for it before it sleeps.
+/// How long a thread looks for new work before it sleeps.
 constexpr auto spin_time = std::chrono::microseconds(50);
 
-/// A piece of work that this thread, and no other, is to run.
+/// A piece of work claimed by one thread, which must run it.
 struct Claim {
-    Command* command = nullptr;  // nullptr: there was none
+    Command* command = nullptr;  // nullptr: no work was available
     std::uint32_t piece = 0;
     explicit operator bool() const noexcept { return command != nullptr; }
 };
 
-/// Whatever has pieces of work to give: a queue.
+/// A source of work: a queue.
 class WorkSource {
 public:
-    /// Claims one piece, if there is any. `worker` tells whether the caller is a pool's worker or only helps
-    /// while it waits.
+    /// Claims one piece, if any is available. `worker`: the caller is a pool worker, rather than a thread
+    /// that helps while it waits.
     [[nodiscard]] virtual Claim claim(bool worker) noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
-    /// Runs a claimed piece, and then whatever more it can claim here, for a while.
+    /// Runs a claimed piece, then continues to claim and run pieces of this source for a while.
     virtual void run_claimed(Claim claim) = 0;
 
 protected:
@@ -45,10 +43,10 @@ protected:
 
 class CpuPool {
 public:
-    /// `threads` compute: the pool makes one fewer, as the thread that waits computes too. They start with
-    /// the first notify().
+    /// `threads` includes the waiting thread, so the pool creates one fewer. They start on the first
+    /// notify().
     explicit CpuPool(unsigned threads);
-    /// Sources are gone by now. Waits for the threads to end.
+    /// Joins the threads. All sources must have been removed.
     ~CpuPool();
     CpuPool(const CpuPool&) = delete;
     CpuPool& operator=(const CpuPool&) = delete;
@@ -59,11 +57,11 @@ public:
     void add(WorkSource& source);
     void remove(WorkSource& source);
 
-    /// Some source has new work. Costs some nanoseconds while a worker is awake, microseconds (a system call)
-    /// when one has to be woken. Work that needs several workers wakes them one by one, each waking the next.
+    /// Announces new work in a source. Costs some nanoseconds while a worker is awake, microseconds (a system
+    /// call) if one must be woken. If several workers are needed, each wakes the next.
     void notify();
 
-    /// Whether this thread is a worker of any pool.
+    /// Returns whether the calling thread is a worker of any pool.
     [[nodiscard]] static bool on_worker() noexcept;
 
 private:
@@ -81,14 +79,14 @@ private:
     std::atomic<bool> started_{false};
     bool stop_ = false;
 
-    std::mutex mutex_;  // sources_, next_, stop_, threads_; sleeping
+    std::mutex mutex_;  // guards sources_, next_, stop_, threads_ and the transition to sleep
     std::condition_variable wake_;
     std::vector<WorkSource*> sources_;
-    std::size_t next_ = 0;  // where the next scan begins, so that no source starves
+    std::size_t next_ = 0;  // start of the next scan, so that no source starves
     std::vector<std::thread> threads_;
 };
 
-/// Tells the processor that the thread spins.
+/// Executes the processor's spin-wait hint.
 void pause() noexcept;
 
 }  // namespace volley::backends::cpu

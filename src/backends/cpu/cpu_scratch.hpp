@@ -1,6 +1,5 @@
-// The memory that a thread needs while it runs a kernel: the shared memory of the workgroup that it works on,
-// and the values that live across a barrier. Grown on demand, reused by every later launch, freed with the
-// thread.
+// Per-thread memory for running kernels: the shared memory of the current workgroup, and values that live
+// across a barrier. Grows on demand, is reused by later launches and is freed with the thread.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ public:
         return scratch;
     }
 
-    /// 64-byte aligned, at least that big; the contents are undefined.
+    /// Return at least `bytes` bytes, 64-byte aligned, with undefined contents.
     [[nodiscard]] std::byte* shared(std::size_t bytes) { return shared_.at_least(bytes); }
     [[nodiscard]] std::byte* spill(std::size_t bytes) { return spill_.at_least(bytes); }
 

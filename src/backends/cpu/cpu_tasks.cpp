@@ -1,7 +1,7 @@
-// In two steps. First each command joins the task of those that it follows, or begins one: a task's
-// dependencies are then those of its first command, so that nothing can come to depend on itself. Then tasks
-// of one level (the longest way to them through the others) are put together: dependencies go from lower
-// levels to higher ones before and after.
+// Works in two steps. First, each command joins the task of the commands that it depends on, or starts a new
+// one. A task's dependencies are those of its first command, so no cycle can arise. Second, tasks of the same
+// level (the longest dependency path to them) are merged. Dependencies always lead from lower levels to
+// higher ones, before and after merging.
 #include "backends/cpu/cpu_tasks.hpp"
 
 #include "backends/cpu/cpu_launch.hpp"
@@ -18,7 +18,7 @@ void sort_once(std::vector<std::uint32_t>& list) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-/// Whether a command that follows commands of `task` alone is better run right behind it.
+/// Returns whether a command that depends only on commands of `task` should run in it, after them.
 bool joins(const TaskPlan& task, const Weight& weight, bool in_line) {
     if (task.weight.pieces != 1 || weight.pieces != 1) return false;
     return task.weight.ns + weight.ns <= (in_line ? piece_ns : small_ns);
@@ -53,7 +53,7 @@ Tasks join_followers(std::span<const backends::BatchCommand> commands, std::span
     return tasks;
 }
 
-/// By level, in the order that they had.
+/// Groups tasks by level, keeping their order.
 std::vector<std::vector<std::uint32_t>> levels_of(const Tasks& tasks) {
     std::vector<std::vector<std::uint32_t>> levels;
     std::vector<std::size_t> level(tasks.size(), 0);
@@ -65,9 +65,9 @@ std::vector<std::vector<std::uint32_t>> levels_of(const Tasks& tasks) {
     return levels;
 }
 
-/// How much of a level's small tasks is to be one; nothing if there are not too many of them.
+/// Returns the target duration of merged small tasks of a level, or 0 if the level has few enough tasks.
 double bundle_ns(const Tasks& tasks, std::span<const std::uint32_t> level, unsigned threads) {
-    // Four a thread even out what the other threads do.
+    // Four tasks per thread balance the load.
     const std::size_t enough = std::size_t{4} * threads;
     double sum = 0;
     for (const std::uint32_t i : level) sum += tasks[i].weight.ns;
@@ -76,7 +76,7 @@ double bundle_ns(const Tasks& tasks, std::span<const std::uint32_t> level, unsig
 
 Tasks join_neighbours(Tasks tasks, unsigned threads) {
     Tasks result;
-    std::vector<std::uint32_t> moved(tasks.size());  // where a task is in the result
+    std::vector<std::uint32_t> moved(tasks.size());  // index of each task in the result
     for (const std::vector<std::uint32_t>& level : levels_of(tasks)) {
         const double limit = bundle_ns(tasks, level, threads);
         const std::size_t first = result.size();

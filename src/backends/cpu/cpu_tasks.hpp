@@ -1,6 +1,5 @@
-// The grain at which threads share a batch. Commands that are too small to be worth another thread are put
-// together into tasks: one thread runs a task's commands one after the other, and only between tasks is
-// anything counted.
+// The granularity at which threads share a batch. Commands too small to justify another thread are grouped
+// into tasks. One thread runs a task's commands in sequence; dependencies are counted only between tasks.
 #pragma once
 
 #include "backends/api/batch.hpp"
@@ -11,25 +10,23 @@
 
 namespace volley::backends::cpu {
 
-/// What grouping has to know of a command.
+/// The cost of a command, for grouping.
 struct Weight {
     double ns = 0;
     std::uint32_t pieces = 1;
 };
 
 struct TaskPlan {
-    std::vector<std::uint32_t>
-        commands;                      // in the order in which they run; one alone if it has several pieces
-    std::vector<std::uint32_t> after;  // tasks that must be done before, each once: all before it in the list
+    std::vector<std::uint32_t> commands;  // in execution order; exactly one if it has several pieces
+    std::vector<std::uint32_t> after;     // distinct, earlier tasks that must complete first
     Weight weight;
 };
 
-/// Each command in one task; a task starts when those that it is after have ended. What the tasks leave of
-/// the commands' freedom to run side by side is what that many threads can use:
-/// - commands that can only follow each other are one task, up to a piece's worth;
-/// - so are those that depend on nothing but one task, as long as all of it is cheaper than a second thread;
-/// - of many small tasks that could run at the same time, several are one, so that some are left for each
-/// thread.
+/// Assigns each command to one task; a task starts when all tasks that it is `after` have completed.
+/// Preserves as much of the commands' parallelism as that many threads can use:
+/// - commands that can only run in sequence form one task, up to the cost of a piece;
+/// - so do commands that depend on a single task, as long as the whole is cheaper than a second thread;
+/// - small tasks that could run concurrently are merged, leaving several for each thread.
 [[nodiscard]] std::vector<TaskPlan> plan_tasks(std::span<const backends::BatchCommand> commands,
                                                std::span<const Weight> weights, unsigned threads);
 

@@ -1,4 +1,4 @@
-// How far a thread goes with a queue's work before it does something else.
+// Limits how much of a queue's work a thread runs before it does something else.
 #pragma once
 
 #include "backends/cpu/cpu_command.hpp"
@@ -13,13 +13,13 @@ struct Turn {
     using Deadline = Clock::time_point;
     static constexpr Deadline forever = Deadline::max();
 
-    bool worker = false;                           // begins at the back
-    backends::Point until = Command::everything;   // takes nothing behind it
+    bool worker = false;                           // starts at the back
+    backends::Point until = Command::everything;   // runs nothing after this point
     int budget = std::numeric_limits<int>::max();  // commands, or pieces of a batch
     Deadline deadline = forever;
 
-    /// Whether the time is over: to be asked between pieces. A look at the clock costs as much as a small
-    /// kernel, so where pieces are short it looks at every so manyth only.
+    /// Returns whether the deadline has passed; call it between pieces. Reading the clock costs as much as a
+    /// small kernel, so it is read only every few calls if pieces are short.
     [[nodiscard]] bool is_late() noexcept {
         if (deadline == forever || --until_look > 0) return false;
         constexpr auto often = std::chrono::microseconds(10);
@@ -31,7 +31,7 @@ struct Turn {
         return now >= deadline;
     }
 
-    // Of is_late().
+    // State of is_late().
     int stride = 1;
     int until_look = 1;
     Clock::time_point looked{};
