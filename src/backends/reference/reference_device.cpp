@@ -1,4 +1,4 @@
-// What the reference device says of itself, and its parts.
+// Describes the reference device and creates its memory, programs and queues.
 #include "backends/reference/reference_device.hpp"
 
 #include "backends/reference/reference_program.hpp"
@@ -47,7 +47,7 @@ ReferenceDevice::ReferenceDevice(unsigned subgroup_size, std::uint64_t memory_li
       budget_(std::make_shared<backends::MemoryBudget>(info_.id(),
                                                        backends::memory_limit_of_user(memory_limit), true)) {
     if (subgroup_size < 1 || subgroup_size > 128) {
-        fail(ErrorCode::InvalidArgument, cat("a subgroup size of ", subgroup_size), "reference:0",
+        fail(ErrorCode::InvalidArgument, cat("the subgroup size is ", subgroup_size), "reference:0",
              "use 1 to 128");
     }
 }
@@ -71,7 +71,7 @@ std::unique_ptr<backends::Queue> ReferenceDevice::make_queue() {
 
 ir::Dim3 ReferenceDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;
-    // Not a power of two's worth of work, nor one workgroup for all: small enough to have several groups.
+    // Small enough that most grids have several workgroups.
     return {std::min(global[0], 64u), 1, 1};
 }
 

@@ -1,5 +1,5 @@
-// The reference backend: one device, "reference:0", which interprets kernels. A command has run when its call
-// returns, unless it comes behind something of the host's (reference_queue.hpp).
+// The reference backend: one device, "reference:0", which interprets kernels. Commands run before their call
+// returns, unless they follow pending host commands (reference_queue.hpp).
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -10,13 +10,13 @@ namespace volley::backends::reference {
 
 inline constexpr unsigned default_subgroup_size = 8;
 
-/// The device's description, without opening it.
+/// Returns the description without opening the device.
 [[nodiscard]] DeviceInfo describe_reference(unsigned subgroup_size = default_subgroup_size);
 
 class ReferenceDevice final : public backends::Device {
 public:
-    /// `subgroup_size` is 1 to 128; `memory_limit` bytes may be live at once, 0: the environment's
-    /// setting, else any number.
+    /// `subgroup_size` is 1 to 128. `memory_limit` is the maximum of allocated bytes; 0 selects the
+    /// environment's setting, or no limit.
     explicit ReferenceDevice(unsigned subgroup_size = default_subgroup_size, std::uint64_t memory_limit = 0);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -29,7 +29,7 @@ public:
 
 private:
     DeviceInfo info_;
-    std::shared_ptr<backends::MemoryBudget> budget_;  // shared with the blocks, which may outlive the device
+    std::shared_ptr<backends::MemoryBudget> budget_;  // allocations, which share it, may outlive the device
 };
 
 }  // namespace volley::backends::reference

@@ -1,4 +1,4 @@
-// One device, opened with a context's options.
+// Lists and opens the one reference device.
 #include "backends/reference/reference_driver.hpp"
 
 #include "backends/reference/reference_device.hpp"
@@ -16,7 +16,7 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
                                                          const backends::DeviceOptions& options) override {
         if (index != 0) {
-            fail(ErrorCode::UnknownDevice, cat("there is no device reference:", index), {},
+            fail(ErrorCode::UnknownDevice, "there is no such device", cat("reference:", index),
                  "use reference:0");
         }
         const unsigned width = options.cpu_width == 0 ? default_subgroup_size : options.cpu_width;

@@ -1,4 +1,4 @@
-// Allocates and frees, within the budget.
+// Allocates and frees host memory within the budget.
 #include "backends/reference/reference_memory.hpp"
 
 #include "backends/common/caller_memory.hpp"
@@ -9,14 +9,14 @@
 namespace volley::backends::reference {
 namespace {
 
-constexpr std::align_val_t alignment{backends::host_page};  // as host memory has it
+constexpr std::align_val_t alignment{backends::host_page};  // required of host memory
 
 std::byte* allocate(std::size_t bytes, backends::MemoryBudget& budget) {
     budget.take(bytes);
     void* memory = ::operator new(bytes == 0 ? 1 : bytes, alignment, std::nothrow);
     if (memory == nullptr) {
         budget.give_back(bytes);
-        budget.refuse(bytes, "the system has no more", "free buffers or use smaller ones");
+        budget.refuse(bytes, "the system is out of memory", "free buffers or use smaller ones");
     }
     return static_cast<std::byte*>(memory);
 }

@@ -11,7 +11,7 @@ namespace volley::backends::reference {
 
 class ReferenceMemory final : public backends::Memory {
 public:
-    /// Throws OutOfMemory when the budget or the host has not so much left.
+    /// Throws OutOfMemory if the budget is exceeded or the host is out of memory.
     ReferenceMemory(std::size_t bytes, std::shared_ptr<backends::MemoryBudget> budget);
     ~ReferenceMemory() override;
 

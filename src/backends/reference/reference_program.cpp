@@ -1,4 +1,4 @@
-// The program as text.
+// Prints the program as text.
 #include "backends/reference/reference_program.hpp"
 
 #include "ir/printer.hpp"

@@ -1,4 +1,4 @@
-// A kernel for the reference device: its IR, as it is.
+// A kernel for the reference device: its unmodified IR.
 #pragma once
 
 #include "backends/api/program.hpp"
@@ -8,7 +8,7 @@ namespace volley::backends::reference {
 class ReferenceProgram final : public backends::Program {
 public:
     explicit ReferenceProgram(ir::Function fn) : Program(std::move(fn)) {}
-    /// The printed IR: what is interpreted, whatever the local size.
+    /// Returns the printed IR, which does not depend on the local size.
     [[nodiscard]] std::string code(ir::Dim3 local) const override;
 };
 

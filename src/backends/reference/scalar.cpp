@@ -53,7 +53,7 @@ Bits divide(Bits a, Bits b, Bits) {
     const T y = value<T>(b);
     if (y == 0) return a;
     if constexpr (std::is_signed_v<T>) {
-        if (y == -1) return wrap<T>(0 - a);  // the lowest wraps to itself
+        if (y == -1) return wrap<T>(0 - a);  // the minimum wraps to itself
     }
     return bits(static_cast<T>(x / y));
 }
@@ -138,7 +138,7 @@ ScalarFn integer_function(Op op) {
 template <class T>
 constexpr Bits sign_bit = Bits{1} << (width<T> - 1);
 
-// Arithmetic of f16 is done in f32 and rounded: Compute is float for it.
+// f16 arithmetic is computed in f32 and rounded, so Compute is float for it.
 template <class T>
 ScalarFn float_function(Op op) {
     using Compute = std::conditional_t<std::is_same_v<T, half>, float, T>;
@@ -148,7 +148,9 @@ ScalarFn float_function(Op op) {
         case Op::Sign:
             return [](Bits a, Bits, Bits) {
                 const Compute x = value<T>(a);
-                return x > 0 ? bits(T(Compute(1))) : x < 0 ? bits(T(Compute(-1))) : a;  // zeros and NaN stay
+                return x > 0   ? bits(T(Compute(1)))
+                       : x < 0 ? bits(T(Compute(-1)))
+                               : a;  // zeros and NaN are unchanged
             };
         case Op::Add: return [](Bits a, Bits b, Bits) { return bits(T(Compute(value<T>(a)) + value<T>(b))); };
         case Op::Sub: return [](Bits a, Bits b, Bits) { return bits(T(Compute(value<T>(a)) - value<T>(b))); };
@@ -184,7 +186,7 @@ ScalarFn float_function(Op op) {
         case Op::Round: return [](Bits a, Bits, Bits) { return bits(T(std::round(Compute(value<T>(a))))); };
         case Op::RoundEven:
             return [](Bits a, Bits, Bits) {
-                // remainder(x, 1) is x minus the nearest integer, halves to even, and exact.
+                // remainder(x, 1) is exactly x minus the nearest integer, with ties to even.
                 const Compute x = value<T>(a);
                 if (!std::isfinite(x)) return bits(T(x));
                 return bits(T(std::copysign(x - std::remainder(x, Compute(1)), x)));
@@ -196,9 +198,7 @@ ScalarFn float_function(Op op) {
     return inexact_function(op, scalar_type_of<T>);
 }
 
-// ---- conversions ----
-
-// Saturation by comparing with powers of two, which every float type holds exactly.
+// Saturates by comparison with powers of two, which every float type represents exactly.
 template <class To>
 To saturate(double x) {
     constexpr int digits = std::numeric_limits<To>::digits;
@@ -273,7 +273,7 @@ std::uint64_t identity_of(Op fold, ScalarType type) {
                     return bits(Limits::lowest());
                 }
             case Op::And: return size_of(type) == 8 ? ~Bits{0} : (Bits{1} << bits_of(type)) - 1;
-            default: fail_internal("no identity for a subgroup operation", "reference interpreter");
+            default: fail_internal("a subgroup operation has no identity", "reference interpreter");
         }
     });
 }

@@ -1,7 +1,7 @@
-// What each operation computes on one scalar, by docs/ir.md alone: written apart from the constant folder and
-// from the code generators, so that an error in one of them shows as a difference.
+// Scalar semantics of each operation, implemented from docs/ir.md independently of the constant folder and
+// the code generators, so that an error in one of them shows up as a difference.
 //
-// Scalars travel as 64 bits: the value's representation, zero-extended. Every result is in that form again.
+// A scalar is represented as 64 bits: the bits of its value, zero-extended. Results have the same form.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -14,18 +14,18 @@ namespace volley::backends::reference {
 /// Unused operands are ignored.
 using ScalarFn = std::uint64_t (*)(std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
-/// Elementwise operations: arithmetic, bits, comparisons, classification, rounding, functions. Nullptr when
-/// the operation does not exist for the type.
+/// Returns the implementation of an elementwise operation: arithmetic, bits, comparisons, classification,
+/// rounding, functions. Returns nullptr if the operation does not exist for the type.
 [[nodiscard]] ScalarFn scalar_function(ir::Op op, ScalarType type);
 
-/// Conversion by value: truncating and saturating from floats to integers, correctly rounded to floats.
+/// Converts a value: floats to integers truncating and saturating, to floats correctly rounded.
 [[nodiscard]] std::uint64_t convert_scalar(ScalarType from, ScalarType to, std::uint64_t bits);
 
-/// The element that changes nothing: 0 for add, or, xor; 1 for mul; the highest for min, the lowest for max;
-/// all ones for and. Infinities for floats' min and max.
+/// Returns the identity element: 0 for add, or, xor; 1 for mul; the highest value for min, the lowest for max
+/// (infinities for floats); all ones for and.
 [[nodiscard]] std::uint64_t identity_of(ir::Op fold, ScalarType type);
 
-/// A signed type's value sign-extended, any other's zero-extended.
+/// Returns the value as 64 bits, sign-extended for signed types and zero-extended for others.
 [[nodiscard]] std::int64_t as_int64(ScalarType type, std::uint64_t bits);
 
 }  // namespace volley::backends::reference

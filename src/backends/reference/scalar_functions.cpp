@@ -1,5 +1,5 @@
-// Transcendental functions: computed in the next wider type and rounded, which is within the bounds of
-// docs/ir.md by a wide margin, with the edge values of C's Annex F.
+// Transcendental functions. They are computed in the next wider type and rounded, which is well within the
+// bounds of docs/ir.md, with the edge cases of C's Annex F.
 #include "backends/reference/scalar_value.hpp"
 
 #include <cmath>

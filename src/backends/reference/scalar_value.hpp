@@ -1,4 +1,4 @@
-// Between the interpreter's 64-bit scalars and C++ values, for scalar*.cpp.
+// Conversions between the interpreter's 64-bit scalars and C++ values, for scalar*.cpp.
 #pragma once
 
 #include "backends/reference/scalar.hpp"
@@ -71,8 +71,8 @@ inline constexpr ScalarType scalar_type_of = std::is_same_v<T, half>    ? Scalar
                                              : std::is_same_v<T, float> ? ScalarType::F32
                                                                         : ScalarType::F64;
 
-/// The functions that have an error bound instead of one right result; here rounded from a wider type. Float
-/// types only. Nullptr for other operations.
+/// Returns a function that has an error bound instead of an exact result, computed in a wider type and
+/// rounded. Float types only. Returns nullptr for other operations.
 [[nodiscard]] ScalarFn inexact_function(ir::Op op, ScalarType type);
 
 }  // namespace volley::backends::reference

@@ -1,4 +1,4 @@
-// Launching, and the control flow of a workgroup.
+// Launches a grid, and runs the control flow of a workgroup.
 #include "backends/reference/workgroup.hpp"
 
 #include "backends/reference/scalar.hpp"
@@ -31,23 +31,24 @@ Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<co
     std::uint64_t size = 1;
     for (unsigned d = 0; d < 3; ++d) {
         if (shape.local[d] == 0)
-            fail(ErrorCode::InvalidLaunch, "a local size of 0", fn.name, "use at least 1");
+            fail(ErrorCode::InvalidLaunch, "the local size is 0", fn.name, "use at least 1");
         group_count[d] = static_cast<std::uint32_t>((std::uint64_t{shape.global[d]} + shape.local[d] - 1) /
                                                     shape.local[d]);
         size *= shape.local[d];
         if (size > (1u << 20)) {
-            fail(ErrorCode::InvalidLaunch, "a workgroup of more than 2^20 invocations", fn.name,
+            fail(ErrorCode::InvalidLaunch, "the workgroup has more than 2^20 invocations", fn.name,
                  "use a smaller local size");
         }
     }
     group_size = static_cast<std::uint32_t>(size);
     if (shape.subgroup_size < 1 || shape.subgroup_size > 128) {
-        fail(ErrorCode::InvalidLaunch, cat("a subgroup size of ", shape.subgroup_size), fn.name,
+        fail(ErrorCode::InvalidLaunch, cat("the subgroup size is ", shape.subgroup_size), fn.name,
              "use 1 to 128");
     }
     if (args.size() != fn.params.size()) {
-        fail(ErrorCode::InvalidLaunch, cat(args.size(), " arguments for ", fn.params.size(), " parameters"),
-             fn.name, "give one argument for each parameter");
+        fail(ErrorCode::InvalidLaunch,
+             cat(args.size(), " arguments were passed for ", fn.params.size(), " parameters"), fn.name,
+             "pass one argument for each parameter");
     }
     leaves.assign(fn.nodes.size(), nullptr);
     value_slot.assign(fn.nodes.size(), 0);
@@ -101,7 +102,7 @@ std::string Workgroup::where(NodeId id, std::uint32_t lane) const {
 
 void Workgroup::run(ir::Dim3 group) {
     group_ = group;
-    // Shared memory is undefined at the start: a pattern that is unlikely to be anyone's right answer.
+    // Shared memory is undefined at the start; the pattern is unlikely to match a correct result.
     std::fill(shared_.begin(), shared_.end(), std::byte{0xa5});
     Lanes active;
     for (std::uint32_t lane = 0; lane < grid_.group_size; ++lane) {
@@ -114,8 +115,8 @@ void Workgroup::run(ir::Dim3 group) {
     }
     running_ = active.size();
     if (grid_.has_barrier && running_ != grid_.group_size) {
-        fail(ErrorCode::InvalidLaunch, "a kernel with a barrier in a partial workgroup", fn_.name,
-             "make the global size a multiple of the local size");
+        fail(ErrorCode::InvalidLaunch, "a kernel with a barrier was launched with a partial workgroup",
+             fn_.name, "make the global size a multiple of the local size");
     }
     run_region(fn_.body, active, nullptr);
 }
@@ -129,8 +130,8 @@ void Workgroup::run_region(ir::RegionId region, Lanes& active, LoopExits* exits)
 
 void Workgroup::count_step() {
     if (grid_.shape.max_steps != 0 && ++steps_ > grid_.shape.max_steps) {
-        fail(ErrorCode::Timeout, cat("more than ", grid_.shape.max_steps, " operations in a workgroup"),
-             fn_.name, "check that its loops end");
+        fail(ErrorCode::Timeout, cat("a workgroup ran more than ", grid_.shape.max_steps, " operations"),
+             fn_.name, "check that its loops terminate");
     }
 }
 
@@ -151,7 +152,7 @@ void Workgroup::run_node(NodeId id, Lanes& active, LoopExits* exits) {
         case Op::Return: active.clear(); return;
         case Op::Barrier: run_barrier(id, active); return;
         case Op::SubgroupBarrier:
-        case Op::Fence: return;  // operations already run in order
+        case Op::Fence: return;  // operations already run in lockstep
         default: run_value(id, active); return;
     }
 }
@@ -168,7 +169,7 @@ void Workgroup::run_if(NodeId id, Lanes& active, LoopExits* exits) {
 }
 
 void Workgroup::run_for(NodeId id, Lanes& active) {
-    __extension__ typedef __int128 Wide;  // begin + trips * step fits for all 64-bit operands
+    __extension__ typedef __int128 Wide;  // holds begin + trips * step for all 64-bit operands
     struct Range {
         Wide next = 0;
         Wide step = 0;

@@ -1,6 +1,6 @@
-// One workgroup of a kernel in execution. Operations run for all active invocations before the next operation
-// runs; control flow splits the list of the active ones and joins it again. So barriers need nothing, and
-// subgroup operations see exactly the lanes that control flow brought to them.
+// Executes one workgroup of a kernel. Each operation runs for all active invocations before the next one
+// runs; control flow splits the list of active invocations and merges it again. Barriers therefore need no
+// work, and subgroup operations see exactly the lanes that reach them.
 #pragma once
 
 #include "backends/reference/interpreter.hpp"
@@ -11,10 +11,10 @@
 
 namespace volley::backends::reference {
 
-/// Indices (local_index) of invocations, ascending.
+/// Indices (local_index) of invocations, in ascending order.
 using Lanes = std::vector<std::uint32_t>;
 
-/// What is the same for all workgroups of a launch.
+/// State shared by all workgroups of a launch.
 struct Grid {
     Grid(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args, const PrintSink& print);
 
@@ -23,7 +23,7 @@ struct Grid {
     std::span<const Arg> args;
     const PrintSink& print;
     ir::Dim3 group_count;
-    std::uint32_t group_size;               // invocations of a full workgroup
+    std::uint32_t group_size;               // invocations in a full workgroup
     std::vector<const ir::Leaves*> leaves;  // of each live node's type; null for dead nodes
     std::vector<std::size_t> value_slot;    // first leaf of each live node in Workgroup::values_
     std::vector<std::size_t> memory_slot;   // first byte of each Shared, and of each Var per invocation
@@ -47,19 +47,19 @@ private:
     using NodeId = ir::NodeId;
     using Bits = std::uint64_t;
 
-    // Where the lanes went that left a loop's body before its end.
+    // Lanes that left a loop's body early.
     struct LoopExits {
         Lanes broke;
         Lanes continued;
     };
-    // A place that an access reaches: bytes in memory, or leaves in a value.
+    // The target of an access: bytes in memory, or leaves of a value.
     struct Place {
         std::byte* memory = nullptr;
         std::uint64_t leaf = 0;
         DType type;
     };
 
-    // Control flow (workgroup.cpp). Each leaves in `active` the lanes that go on after it.
+    // Control flow (workgroup.cpp). Each function leaves in `active` the lanes that continue after it.
     void run_region(ir::RegionId region, Lanes& active, LoopExits* exits);
     void run_node(NodeId id, Lanes& active, LoopExits* exits);
     void run_if(NodeId id, Lanes& active, LoopExits* exits);
@@ -108,7 +108,7 @@ private:
     const Grid& grid_;
     const ir::Function& fn_;
     ir::Dim3 group_{};
-    std::size_t running_ = 0;  // invocations of this workgroup that exist
+    std::size_t running_ = 0;  // invocations of this workgroup inside the grid
     std::uint64_t steps_ = 0;
     std::vector<Bits> values_;  // [slot][lane]
     std::vector<std::byte> shared_;

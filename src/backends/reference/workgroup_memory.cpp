@@ -30,15 +30,15 @@ void Workgroup::run_param(NodeId id, const Lanes& active) {
 void Workgroup::out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
                               DType of) const {
     fail(ErrorCode::IndexError,
-         cat("'", ir::mnemonic(fn_[id].op), "' at index ", index, " of ", count, " elements (", of.name(),
-             ")"),
+         cat("'", ir::mnemonic(fn_[id].op), "' accesses index ", index, " of ", count, " elements (",
+             of.name(), ")"),
          where(id, lane), "guard the access with a condition on the index");
 }
 
 void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<const NodeId> path) const {
     for (const NodeId step : path) {
         const std::int64_t index = as_int64(fn_.type(step).scalar(), value(step, 0, lane));
-        // An unsigned 64-bit index beyond 2^63 comes out negative: out of bounds either way.
+        // An unsigned 64-bit index beyond 2^63 becomes negative, and is out of bounds either way.
         const std::uint64_t count = place.type.count();
         if (index < 0 || static_cast<std::uint64_t>(index) >= count)
             out_of_bounds(id, lane, index, count, place.type);
@@ -89,7 +89,7 @@ void Workgroup::run_store(NodeId id, const Lanes& active) {
     const ir::Leaves& leaves = *grid_.leaves[stored];
     for (const std::uint32_t lane : active) {
         const Place place = reach(id, lane);
-        // Leaf by leaf: the padding of structs is no part of a value and keeps its bytes.
+        // Store leaf by leaf: struct padding is not part of the value and stays unchanged.
         for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
             ir::store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
         }

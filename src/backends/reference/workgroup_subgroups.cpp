@@ -20,7 +20,7 @@ struct Fold {
 };
 
 Fold fold_of(Op op) {
-    // The folds and both kinds of scan are listed in the same order of operations.
+    // Reductions and both kinds of scans list their operations in the same order.
     constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
     constexpr unsigned kinds = std::size(combines);
     const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
@@ -54,7 +54,7 @@ void Workgroup::run_fold(NodeId id, std::span<const std::uint32_t> lanes) {
     const Fold fold = fold_of(fn_[id].op);
     for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[id]) {
         const ScalarFn combine = scalar_function(fold.combine, at.scalar);
-        // Starting at the first lane, not at the identity: 0 + -0 would lose the sign.
+        // Start with the first lane rather than the identity: 0 + -0 would lose the sign.
         Bits sum = value(operand, leaf, lanes[0]);
         value(id, leaf, lanes[0]) = fold.scan == Scan::Exclusive ? identity_of(fold.combine, at.scalar) : sum;
         for (const std::uint32_t lane : lanes.subspan(1)) {
@@ -78,7 +78,7 @@ void Workgroup::run_lane(NodeId id, std::span<const std::uint32_t> lanes) {
         for (const std::uint32_t lane : lanes) {
             Bits from = value(selector, 0, lane);
             if (fn_[id].op == Op::SubgroupShuffleXor) from ^= lane - base;
-            // An inactive or missing source lane is undefined in value: zero here.
+            // The value of an inactive or nonexistent source lane is undefined; use zero.
             const bool there = from < width && std::binary_search(lanes.begin(), lanes.end(),
                                                                   base + static_cast<std::uint32_t>(from));
             value(id, leaf, lane) = there ? value(operand, leaf, base + static_cast<std::uint32_t>(from)) : 0;

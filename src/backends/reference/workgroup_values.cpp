@@ -59,7 +59,7 @@ void Workgroup::run_value(NodeId id, const Lanes& active) {
         case Form::Loop:
         case Form::Jump: break;
     }
-    fail_internal(cat("'", ir::mnemonic(node.op), "' reached the interpreter of values"), fn_.name);
+    fail_internal(cat("'", ir::mnemonic(node.op), "' is not an operation on values"), fn_.name);
 }
 
 void Workgroup::run_builtin(NodeId id, const Lanes& active) {
@@ -94,7 +94,7 @@ void Workgroup::run_builtin(NodeId id, const Lanes& active) {
             return;
         case Op::SubgroupSize: scalar([&](std::uint32_t) { return width; }); return;
         case Op::SubgroupLane: scalar([&](std::uint32_t lane) { return lane % width; }); return;
-        default: fail_internal("an unknown builtin", fn_.name);
+        default: fail_internal("the builtin is unknown", fn_.name);
     }
 }
 
@@ -108,7 +108,8 @@ void Workgroup::run_elementwise(NodeId id, const Lanes& active) {
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
         const ScalarFn f = scalar_function(node.op, leaves[leaf].scalar);
         if (f == nullptr) {
-            fail_internal(cat("'", ir::mnemonic(node.op), "' on ", fn_.type(a).name()), fn_.name);
+            fail_internal(cat("'", ir::mnemonic(node.op), "' is not defined for ", fn_.type(a).name()),
+                          fn_.name);
         }
         for (const std::uint32_t lane : active) {
             value(id, leaf, lane) = f(value(a, leaf, lane), value(b, leaf, lane), value(c, leaf, lane));
