@@ -1,4 +1,4 @@
-// Buffers of an OpenCL device: shared with the host or not, within limits, and drivers that have none.
+// Buffers of an OpenCL device: shared with the host or not, limits, and drivers that are out of memory.
 #include "backends/opencl_support.hpp"
 
 #include <volley/error.hpp>
@@ -11,13 +11,13 @@ namespace {
 
 using OpenClMemoryTest = OpenClTest;
 
-TEST_F(OpenClMemoryTest, IsTheHostsWhereBothShareIt) {
+TEST_F(OpenClMemoryTest, IsAddressableIfSharedWithTheHost) {
     const auto device = open_first();
-    if (!device->info().host_memory) GTEST_SKIP() << "the device keeps its memory to itself";
+    if (!device->info().host_memory) GTEST_SKIP() << "the device does not share its memory";
     const auto memory = device->allocate(1000);
     ASSERT_NE(memory->host(), nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->host()) % 64, 0u);
-    // What the host writes, a kernel sees, and the other way around.
+    // Kernels see what the host writes, and vice versa.
     const auto queue = device->make_queue();
     const auto program = device->compile(multiply_add_kernel());
     auto* values = reinterpret_cast<int*>(memory->host());
@@ -28,7 +28,7 @@ TEST_F(OpenClMemoryTest, IsTheHostsWhereBothShareIt) {
     }
 }
 
-TEST_F(OpenClMemoryTest, IsNotAddressableWhereTheDeviceKeepsItToItself) {
+TEST_F(OpenClMemoryTest, IsNotAddressableIfNotShared) {
     OpenClOptions options;
     options.heap.share = false;
     const auto device = open_first(options);
@@ -36,14 +36,14 @@ TEST_F(OpenClMemoryTest, IsNotAddressableWhereTheDeviceKeepsItToItself) {
     EXPECT_EQ(device->allocate(100)->host(), nullptr);
 }
 
-TEST_F(OpenClMemoryTest, MayHaveNoBytes) {
+TEST_F(OpenClMemoryTest, MayBeEmpty) {
     const auto device = open_first();
     const auto memory = device->allocate(0);
     EXPECT_EQ(memory->size(), 0u);
     EXPECT_EQ(device->heap().live(), 0u);
 }
 
-TEST_F(OpenClMemoryTest, KeepsToALimit) {
+TEST_F(OpenClMemoryTest, EnforcesTheLimit) {
     OpenClOptions options;
     options.memory_limit = 10'000;
     const auto device = open_first(options);
@@ -61,7 +61,7 @@ TEST_F(OpenClMemoryTest, KeepsToALimit) {
     EXPECT_EQ(device->heap().live(), 0u);
 }
 
-TEST_F(OpenClMemoryTest, RefusesABufferBeyondTheDevicesLargest) {
+TEST_F(OpenClMemoryTest, RejectsABufferBeyondTheDevicesLimit) {
     const auto device = open_first();
     const std::uint64_t most = device->logical().physical().max_allocation;
     EXPECT_THROW((void)device->allocate(most + 1), MemoryError);
@@ -74,7 +74,7 @@ void* CL_API_CALL refuse_shared(cl_context /*context*/, cl_svm_mem_flags /*flags
     return nullptr;
 }
 
-TEST_F(OpenClMemoryTest, ReportsADeviceWithoutMemoryAndGoesOn) {
+TEST_F(OpenClMemoryTest, ReportsADeviceWithoutMemoryAndRecovers) {
     const auto device = open_first();
     Api& cl = device->logical().cl;
     const Api real = cl;
@@ -90,7 +90,7 @@ TEST_F(OpenClMemoryTest, ReportsADeviceWithoutMemoryAndGoesOn) {
     EXPECT_TRUE(device->allocate(100));
 }
 
-TEST_F(OpenClMemoryTest, HasPartsOnlyWhereTheDeviceAlignsThem) {
+TEST_F(OpenClMemoryTest, HasSubBuffersOnlyAtAlignedOffsets) {
     OpenClOptions options;
     options.heap.share = false;
     const auto device = open_first(options);
@@ -101,11 +101,11 @@ TEST_F(OpenClMemoryTest, HasPartsOnlyWhereTheDeviceAlignsThem) {
     EXPECT_EQ(own.part(0), own.buffer());
     cl_mem part = own.part(alignment);
     EXPECT_NE(part, nullptr);
-    EXPECT_EQ(own.part(alignment), part) << "it is made once";
+    EXPECT_EQ(own.part(alignment), part) << "it is created once";
     EXPECT_EQ(own.part(alignment + 1), nullptr);
 }
 
-TEST_F(OpenClMemoryTest, IsMadeAndFreedByManyThreads) {
+TEST_F(OpenClMemoryTest, IsAllocatedAndFreedByManyThreads) {
     const auto device = open_first();
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -117,7 +117,7 @@ TEST_F(OpenClMemoryTest, IsMadeAndFreedByManyThreads) {
     EXPECT_EQ(device->heap().live(), 0u);
 }
 
-TEST_F(OpenClMemoryTest, MayOutliveItsDeviceObject) {
+TEST_F(OpenClMemoryTest, OutlivesItsDevice) {
     auto device = open_first();
     const auto memory = device->allocate(100);
     device.reset();

@@ -1,5 +1,4 @@
-// Kernels on OpenCL devices: variants, arguments, sources that were written elsewhere, and the binaries that
-// are kept between runs.
+// Kernels on OpenCL devices: variants, arguments, foreign sources, and cached binaries.
 #include "backends/opencl_support.hpp"
 #include "core/text.hpp"
 #include "support/expect_error.hpp"
@@ -52,7 +51,7 @@ protected:
     std::unique_ptr<backends::Queue> queue;
 };
 
-/// out[i] = sum of all others' element i, plus the scalar
+/// Computes out[i] = the sum of all other buffers' element i, plus the scalar.
 ir::Function sum_many(unsigned buffers) {
     ir::Function fn;
     fn.name = "sum_many";
@@ -67,7 +66,7 @@ ir::Function sum_many(unsigned buffers) {
     return fn;
 }
 
-TEST_F(OpenClProgramTest, TakesManyArguments) {
+TEST_F(OpenClProgramTest, AcceptsManyArguments) {
     constexpr unsigned buffers = 20;
     const auto program = device->compile(sum_many(buffers));
     const auto out = device->allocate(1000 * 4);
@@ -90,11 +89,11 @@ TEST_F(OpenClProgramTest, TakesManyArguments) {
     }
 }
 
-TEST_F(OpenClProgramTest, MoreArgumentsThanTheDeviceTakesAreALaunchErrorThatSaysSo) {
+TEST_F(OpenClProgramTest, ArgumentsBeyondTheDevicesLimitAreALaunchError) {
     const auto program = device->compile(sum_many(200));
     try {
         (void)static_cast<const OpenClProgram&>(*program).kernel({{64, 1, 1}, true});
-        GTEST_SKIP() << "this device takes them";
+        GTEST_SKIP() << "this device accepts them";
     } catch (const LaunchError& error) {
         expect_contains(error.what(), "arguments take");
         expect_contains(error.what(), "sum_many");
@@ -132,7 +131,7 @@ TEST_F(OpenClProgramTest, ChoosesLocalSizesWithinTheLimits) {
                 EXPECT_GE(local[d], 1u);
                 EXPECT_LE(local[d], info.max_local_dims[d]);
                 if (kernel != &raw) continue;
-                EXPECT_EQ(global[d] % local[d], 0u) << "exactly as many as asked for";
+                EXPECT_EQ(global[d] % local[d], 0u) << "exactly the requested number of invocations";
             }
         }
     }
@@ -161,23 +160,23 @@ TEST_F(OpenClProgramTest, SetsOnlyTheArgumentsThatChanged) {
     EXPECT_EQ(launch(*queue, 2), 0);
     EXPECT_EQ(launch(*queue, 3), 1) << "the factor";
     const auto other = device->make_queue();
-    EXPECT_GE(launch(*other, 3), 2) << "another queue has an object of its own";
+    EXPECT_GE(launch(*other, 3), 2) << "another queue has its own kernel object";
     EXPECT_EQ(launch(*queue, 3), 0);
     queue->timeline().wait(queue->last());
     other->timeline().wait(other->last());
 }
 
-TEST_F(OpenClProgramTest, MemoryInTheSamePlaceIsNotTheSameMemory) {
+TEST_F(OpenClProgramTest, ReallocatedMemoryIsNotMistakenForTheOldOne) {
     const auto program = device->compile(multiply_add_kernel());
     for (int k = 0; k < 20; ++k) {
-        const auto memory = device->allocate(64 * 4);  // often where the last one was
+        const auto memory = device->allocate(64 * 4);  // often at the previous one's address
         queue->write(*memory, 0, bytes_of(std::vector<int>(64, k)));
         launch_multiply_add(*queue, *program, *memory, 2, 64);
         EXPECT_EQ(read_back(*queue, *memory, 64)[10], 2 * k + 10);
     }
 }
 
-TEST_F(OpenClProgramTest, IsLaunchedFromManyThreadsOnManyQueues) {
+TEST_F(OpenClProgramTest, CanBeLaunchedFromManyThreadsOnManyQueues) {
     const auto program = device->compile(multiply_add_kernel());
     std::vector<std::thread> threads;
     for (int t = 1; t <= 4; ++t) {
@@ -192,7 +191,7 @@ TEST_F(OpenClProgramTest, IsLaunchedFromManyThreadsOnManyQueues) {
     for (std::thread& thread : threads) thread.join();
 }
 
-// ---- sources that were written elsewhere ----
+// ---- foreign sources ----
 
 constexpr std::string_view twice_source = R"(
 kernel void twice(global int* data) { data[get_global_id(0)] *= 2; }
@@ -205,7 +204,7 @@ TEST_F(OpenClProgramTest, RunsASource) {
     EXPECT_EQ(program->code({64, 1, 1}), twice_source);
 }
 
-TEST_F(OpenClProgramTest, GivesASourceTheFirstElementOfAView) {
+TEST_F(OpenClProgramTest, PassesTheFirstElementOfAViewToASource) {
     const auto program = device->compile(raw_kernel(twice_source, "twice"));
     EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 4096)[63], 126);
     EXPECT_EQ(run(*program, counting(64), {8, 1, 1}, 0)[63], 126);
@@ -234,7 +233,7 @@ std::string refusal(OpenClDevice& device, ir::Function fn) {
         EXPECT_FALSE(error.advice().empty()) << error.what();
         return error.what();
     }
-    return "nothing was refused";
+    return "nothing was rejected";
 }
 
 TEST_F(OpenClProgramTest, ABadSourceIsAnErrorWithTheLogAndTheLine) {
@@ -248,15 +247,15 @@ TEST_F(OpenClProgramTest, ABadSourceIsAnErrorWithTheLogAndTheLine) {
     expect_contains(text, "line 3: data[1] = no_such_thing + 2;");
     expect_contains(text, device->info().name);
     EXPECT_EQ(run(*device->compile(raw_kernel(twice_source, "twice")), counting(8))[7], 14)
-        << "the device goes on";
+        << "the device still works";
 }
 
-TEST_F(OpenClProgramTest, AnEntryThatTheSourceLacksIsAnError) {
+TEST_F(OpenClProgramTest, AMissingEntryIsAnError) {
     expect_contains(refusal(*device, raw_kernel(twice_source, "four_times")),
                     "no kernel function 'four_times'");
 }
 
-TEST_F(OpenClProgramTest, ArgumentsOfAnotherKindAreErrors) {
+TEST_F(OpenClProgramTest, MismatchedArgumentsAreErrors) {
     const auto with = [](std::string_view source, ir::ParamKind kind, DType type) {
         ir::Function fn = raw_kernel(source, "f");
         fn.params.push_back({kind, type, "second", false, ir::none});
@@ -266,7 +265,7 @@ TEST_F(OpenClProgramTest, ArgumentsOfAnotherKindAreErrors) {
     const DType f32 = ScalarType::F32;
     const DType i32 = ScalarType::I32;
     expect_contains(refusal(*device, with("kernel void f(global int* a) {}", Const, f32)),
-                    "declares 1 arguments, but 2 were given");
+                    "declares 1 arguments, but 2 were passed");
     expect_contains(refusal(*device, with("kernel void f(global int* a, local float* b) {}", Buffer, f32)),
                     "argument 2 is a pointer to local memory");
     expect_contains(refusal(*device, with("kernel void f(global int* a, float b) {}", Buffer, f32)),
@@ -278,13 +277,13 @@ TEST_F(OpenClProgramTest, ArgumentsOfAnotherKindAreErrors) {
     expect_contains(refusal(*device, with("kernel void f(global int* a, global int* b) {}", Buffer, f32)),
                     "argument 2 points to int");
     expect_contains(refusal(*device, with("kernel void f(global int* a, global float3* b) {}", Buffer, f32)),
-                    "takes the room of four");
+                    "is stored as four components");
     EXPECT_NO_THROW(
         (void)device->compile(with("kernel void f(global int* a, constant float4* b) {}", Buffer, f32)));
     EXPECT_NO_THROW((void)device->compile(with("kernel void f(global int* a, uint b) {}", Dyn, i32)));
 }
 
-TEST_F(OpenClProgramTest, ASourceThatDeclaresItsWorkgroupsHasNoOther) {
+TEST_F(OpenClProgramTest, ASourceThatDeclaresItsLocalSizeRejectsOthers) {
     const auto program =
         device->compile(raw_kernel("__attribute__((reqd_work_group_size(16, 1, 1))) kernel void f(global "
                                    "int* a) { a[get_global_id(0)]++; }",
@@ -294,7 +293,7 @@ TEST_F(OpenClProgramTest, ASourceThatDeclaresItsWorkgroupsHasNoOther) {
         (void)run(*program, counting(32), {8, 1, 1});
         ADD_FAILURE() << "nothing was thrown";
     } catch (const LaunchError& error) {
-        expect_contains(error.what(), "declares workgroups of 16 x 1 x 1");
+        expect_contains(error.what(), "declares a local size of 16 x 1 x 1");
     }
 }
 
@@ -328,7 +327,7 @@ protected:
         queue.reset();
         std::filesystem::remove_all(folder_);
     }
-    /// As another process would.
+    /// Opens the device again, as a new process would.
     void start_anew() {
         OpenClOptions options;
         options.cache_folder = (folder_ / "deep").string();
@@ -351,7 +350,7 @@ protected:
     std::filesystem::path folder_;
 };
 
-TEST_F(OpenClBinaryTest, AreUsedByTheNextRun) {
+TEST_F(OpenClBinaryTest, AreReusedByTheNextRun) {
     EXPECT_EQ(compute(), 1);
     ASSERT_EQ(files().size(), 1u);
     start_anew();
@@ -361,7 +360,7 @@ TEST_F(OpenClBinaryTest, AreUsedByTheNextRun) {
     EXPECT_NE(device->builder().file_of("a", ""), device->builder().file_of("a", "-w"));
 }
 
-TEST_F(OpenClBinaryTest, ThatAreBrokenAreReplaced) {
+TEST_F(OpenClBinaryTest, AreReplacedIfDamaged) {
     EXPECT_EQ(compute(), 1);
     ASSERT_EQ(files().size(), 1u);
     const auto size = std::filesystem::file_size(files()[0]);
@@ -388,21 +387,21 @@ cl_program CL_API_CALL refuse_binary(cl_context /*context*/, cl_uint /*count*/,
     return nullptr;
 }
 
-TEST_F(OpenClBinaryTest, ThatTheDriverRefusesAreBuiltAgain) {
+TEST_F(OpenClBinaryTest, AreRebuiltIfTheDriverRejectsThem) {
     EXPECT_EQ(compute(), 1);
     start_anew();
     device->logical().cl.CreateProgramWithBinary = refuse_binary;
     EXPECT_EQ(compute(), 1);
 }
 
-TEST_F(OpenClBinaryTest, AreNotKeptWhereTheFolderCannotBeMade) {
+TEST_F(OpenClBinaryTest, AreNotCachedIfTheFolderCannotBeCreated) {
     OpenClOptions options;
     options.cache_folder = "/dev/null/nowhere";
     use(options);
     EXPECT_EQ(run(*device->compile(raw_kernel(twice_source, "twice")), counting(16))[15], 30);
 }
 
-TEST_F(OpenClBinaryTest, ABadSourceKeepsNothing) {
+TEST_F(OpenClBinaryTest, AreNotCachedForABadSource) {
     (void)refusal(*device, raw_kernel("kernel void bad(", "bad"));
     EXPECT_TRUE(files().empty());
 }

@@ -1,4 +1,4 @@
-// Memory of a Vulkan device: blocks, parts, limits, what happens when there is no more.
+// Memory of a Vulkan device: blocks, ranges, limits, and exhaustion.
 #include "backends/vulkan_support.hpp"
 
 #include <volley/error.hpp>
@@ -45,7 +45,7 @@ TEST_P(VulkanMemoryTest, SharesOneBlockBetweenSmallAllocations) {
     EXPECT_EQ(device->heap().held(), std::uint64_t{64} << 20) << "one empty block is kept";
 }
 
-TEST_P(VulkanMemoryTest, GivesLargeAllocationsMemoryOfTheirOwn) {
+TEST_P(VulkanMemoryTest, AllocatesLargeRequestsSeparately) {
     const auto device = open();
     auto large = device->allocate(std::size_t{100} << 20);
     EXPECT_EQ(device->heap().held(), std::uint64_t{100} << 20);
@@ -64,7 +64,7 @@ TEST_P(VulkanMemoryTest, FreesBlocksThatBecomeEmpty) {
     EXPECT_EQ(device->heap().held(), 1u << 20);
 }
 
-TEST_P(VulkanMemoryTest, IsNotAddressableWhereTheDeviceKeepsItToItself) {
+TEST_P(VulkanMemoryTest, IsNotAddressableIfNotMapped) {
     VulkanOptions options;
     options.heap.map = false;
     const auto device = open(options);
@@ -73,7 +73,7 @@ TEST_P(VulkanMemoryTest, IsNotAddressableWhereTheDeviceKeepsItToItself) {
     EXPECT_TRUE(open()->info().host_memory);
 }
 
-TEST_P(VulkanMemoryTest, KeepsToALimit) {
+TEST_P(VulkanMemoryTest, EnforcesTheLimit) {
     VulkanOptions options;
     options.memory_limit = 10'000;
     const auto device = open(options);
@@ -83,10 +83,10 @@ TEST_P(VulkanMemoryTest, KeepsToALimit) {
     EXPECT_NE(text.find("the limit is 10000 bytes"), std::string::npos) << text;
     EXPECT_NE(text.find("VOLLEY_MEMORY_LIMIT"), std::string::npos) << text;
     first.reset();
-    EXPECT_TRUE(device->allocate(6'000)) << "the device goes on";
+    EXPECT_TRUE(device->allocate(6'000)) << "the device still works";
 }
 
-TEST_P(VulkanMemoryTest, RefusesABufferBeyondTheDevicesLargest) {
+TEST_P(VulkanMemoryTest, RejectsABufferBeyondTheDevicesLimit) {
     const auto device = open();
     const std::string text = refusal(*device, std::size_t{1} << 40);
     EXPECT_NE(text.find("1099511627776 bytes"), std::string::npos) << text;
@@ -94,7 +94,7 @@ TEST_P(VulkanMemoryTest, RefusesABufferBeyondTheDevicesLargest) {
     EXPECT_TRUE(device->allocate(64));
 }
 
-// What the driver is made to say. Plain functions: the table holds plain pointers.
+// Simulated driver functions. They are plain functions because the table holds plain pointers.
 std::atomic<int> failures_left{0};
 PFN_vkAllocateMemory counted_allocate = nullptr;
 
@@ -108,7 +108,7 @@ VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryA
     return counted_allocate(device, info, callbacks, memory);
 }
 
-TEST_P(VulkanMemoryTest, TriesASmallerBlockWhereAWholeOneCannotBeHad) {
+TEST_P(VulkanMemoryTest, TriesASmallerBlockIfAWholeOneDoesNotFit) {
     const auto device = open();
     counted_allocate = device->logical().vk.vkAllocateMemory;
     device->logical().vk.vkAllocateMemory = failing_allocate;
@@ -117,20 +117,20 @@ TEST_P(VulkanMemoryTest, TriesASmallerBlockWhereAWholeOneCannotBeHad) {
     EXPECT_EQ(device->heap().held(), std::uint64_t{16} << 20);
 }
 
-TEST_P(VulkanMemoryTest, ReportsADeviceWithoutMemoryAndGoesOn) {
+TEST_P(VulkanMemoryTest, ReportsADeviceWithoutMemoryAndRecovers) {
     const auto device = open();
     counted_allocate = device->logical().vk.vkAllocateMemory;
     device->logical().vk.vkAllocateMemory = failing_allocate;
     for (const std::size_t bytes : {std::size_t{1000}, std::size_t{50} << 20}) {
         failures_left = 1000;
         const std::string text = refusal(*device, bytes);
-        EXPECT_NE(text.find("no more memory"), std::string::npos) << text;
+        EXPECT_NE(text.find("out of memory"), std::string::npos) << text;
         failures_left = 0;
         EXPECT_TRUE(device->allocate(bytes));
     }
 }
 
-TEST_P(VulkanMemoryTest, IsMadeAndFreedByManyThreads) {
+TEST_P(VulkanMemoryTest, IsAllocatedAndFreedByManyThreads) {
     const auto device = open();
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 4; ++t) {
@@ -148,7 +148,7 @@ TEST_P(VulkanMemoryTest, IsMadeAndFreedByManyThreads) {
     EXPECT_EQ(device->heap().live(), 0u);
 }
 
-TEST_P(VulkanMemoryTest, MayOutliveItsDeviceObject) {
+TEST_P(VulkanMemoryTest, OutlivesItsDevice) {
     auto device = open();
     const auto memory = device->allocate(100);
     device.reset();

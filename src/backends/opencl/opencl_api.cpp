@@ -1,4 +1,4 @@
-// Opening the loader.
+// Opens the ICD loader.
 #include "backends/opencl/opencl_api.hpp"
 
 #include "core/settings.hpp"
@@ -46,7 +46,7 @@ Opened open() {
     if (missing.empty()) {
         opened.api = api;
     } else {
-        opened.why = cat("the loader is older than OpenCL 1.2: it lacks ", missing);
+        opened.why = cat("the OpenCL loader is older than 1.2 and lacks ", missing);
     }
     return opened;
 }

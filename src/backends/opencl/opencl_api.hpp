@@ -1,9 +1,9 @@
-// OpenCL's declarations as this backend sees them: nothing is linked, the ICD loader is opened at run time
-// and its functions are in a table, of which each device has its own copy (opencl_logical.hpp).
+// OpenCL declarations. Nothing is linked: the ICD loader is opened at run time, and its functions are stored
+// in a table, which each device copies (opencl_logical.hpp).
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: all that platforms before 2.0 have
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue: platforms before 2.0 have no other
 #include <CL/cl.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace volley::backends::opencl {
 
-// What every loader since OpenCL 1.2 has, and what may be missing: an entry is null then.
+// Functions that every loader has since OpenCL 1.2, and optional ones, whose entries may be null.
 #define VOLLEY_OPENCL_CORE(F)     \
     F(GetPlatformIDs)             \
     F(GetPlatformInfo)            \
@@ -71,11 +71,11 @@ struct Api {
 #undef VOLLEY_OPENCL_ENTRY
 };
 
-/// Opens the loader, libOpenCL.so.1 or VOLLEY_OPENCL_LOADER's, at the first call. It stays open: drivers keep
-/// threads that run its code. Null where there is none, which `why` then says.
+/// Opens the loader, libOpenCL.so.1 or VOLLEY_OPENCL_LOADER, on the first call. It stays open because drivers
+/// keep threads that run its code. Returns null if there is none and sets `why` to the reason.
 [[nodiscard]] const Api* open_api(std::string& why);
 
-/// "CL_OUT_OF_RESOURCES" and kin.
+/// Returns the name of an error code, such as "CL_OUT_OF_RESOURCES".
 [[nodiscard]] std::string_view result_text(cl_int result) noexcept;
 
 }  // namespace volley::backends::opencl

@@ -1,4 +1,4 @@
-// Building, and reading what the compiler has to say.
+// Builds programs and reads the compiler's log.
 #include "backends/opencl/opencl_builder.hpp"
 
 #include "backends/common/kept_file.hpp"
@@ -14,10 +14,10 @@ namespace volley::backends::opencl {
 namespace {
 
 constexpr std::string_view mark = "volley opencl 1\n";
-constexpr std::size_t longest_log = 4000;  // characters: the first errors are those that matter
+constexpr std::size_t longest_log = 4000;  // characters; the first errors matter most
 constexpr std::size_t most_lines = 4;
 
-/// The line that a compiler's message names as ":12:5:", or 0.
+/// Returns the line that a compiler message names as ":12:5:", or 0.
 std::size_t line_named(std::string_view message) {
     for (std::size_t at = message.find(':'); at != std::string_view::npos; at = message.find(':', at + 1)) {
         const char* end = message.data() + message.size();
@@ -40,7 +40,7 @@ std::string_view line_of(std::string_view text, std::size_t number) {
     return text.substr(0, text.find('\n'));
 }
 
-/// The source's lines that errors in the log name, with their numbers.
+/// Returns the source lines that errors in the log refer to, with their numbers.
 std::string failing_lines(std::string_view log, std::string_view text) {
     std::vector<std::size_t> numbers;
     while (!log.empty() && numbers.size() < most_lines) {
@@ -141,9 +141,9 @@ cl_program Builder::build(std::string_view kernel, const std::string& text,
     cl.ReleaseProgram(program);
     if (means_lost(result) || result == CL_OUT_OF_HOST_MEMORY) device_->fail_call(result, "clBuildProgram");
     const std::string said = log.empty() ? "" : cat(":\n", log, failing_lines(log, text), "\n");
-    fail(ErrorCode::CompileError, cat("the driver could not compile it: ", result_text(result), said),
+    fail(ErrorCode::CompileError, cat("the driver cannot compile the kernel: ", result_text(result), said),
          cat("kernel '", kernel, "' on ", device_->name(), options.empty() ? "" : ", options ", options),
-         "correct the source, or simplify the kernel; VOLLEY_DUMP=opencl shows what the driver is given");
+         "correct the source, or simplify the kernel; VOLLEY_DUMP=opencl shows the generated source");
 }
 
 }  // namespace volley::backends::opencl

@@ -1,5 +1,5 @@
-// From source to cl_program: the driver's compiler, or its binary of an earlier run. A file that is missing,
-// broken or another driver's is as good as none.
+// Builds a cl_program from source with the driver's compiler, or loads its cached binary. A missing, damaged
+// or incompatible file is ignored.
 #pragma once
 
 #include "backends/opencl/opencl_logical.hpp"
@@ -13,15 +13,15 @@ namespace volley::backends::opencl {
 
 class Builder {
 public:
-    /// `folder` is where binaries are kept; empty: nowhere.
+    /// `folder` holds cached binaries; empty disables the cache.
     Builder(std::shared_ptr<LogicalDevice> device, std::string folder)
         : device_(std::move(device)), folder_(std::move(folder)) {}
 
-    /// Built and ready; the caller releases it. Takes from some milliseconds to a second. Throws CompileError
-    /// with the compiler's log and the lines that it names. Thread-safe.
+    /// Builds a program, which the caller releases. Takes some milliseconds up to a second. Throws
+    /// CompileError with the compiler's log and the source lines that it refers to. Thread-safe.
     [[nodiscard]] cl_program build(std::string_view kernel, const std::string& text,
                                    const std::string& options) const;
-    /// Where the binary of that source is kept: for tests.
+    /// Returns the path of the cached binary of a source; for tests.
     [[nodiscard]] std::string file_of(const std::string& text, const std::string& options) const;
 
 private:

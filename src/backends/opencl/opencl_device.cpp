@@ -1,4 +1,4 @@
-// Makes a device's memory, programs and queues.
+// Creates a device's memory, programs and queues.
 #include "backends/opencl/opencl_device.hpp"
 
 #include "backends/common/memory_budget.hpp"
@@ -16,12 +16,12 @@ HeapOptions with_limit(const OpenClOptions& options, const DeviceInfo& info) {
     HeapOptions heap = options.heap;
     heap.limit = backends::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
-    // A device of the host's memory lends what the machine may not have.
+    // Devices that use host memory overcommit it, so limit them to what the machine has.
     if (heap.limit == 0 && info.software) heap.limit = info.memory_bytes;
     return heap;
 }
 
-/// The largest number up to `most` that divides `size`.
+/// Returns the largest divisor of `size` that is at most `most`.
 std::uint32_t divisor(std::uint32_t size, std::uint32_t most) {
     for (std::uint32_t d = std::min(size, most); d > 1; --d) {
         if (size % d == 0) return d;
@@ -82,18 +82,18 @@ ir::Dim3 OpenClDevice::default_local(const ir::Function& fn, ir::Dim3 global) co
     if (fn.local_size) return *fn.local_size;
     const std::uint32_t most = std::min(info_.max_local_size, 256u);
     if (fn.foreign) {
-        // Such a kernel may count on exactly as many invocations as it was launched over.
+        // The source may rely on exactly the launched number of invocations.
         const std::uint32_t x = divisor(global[0], std::min(most, info_.max_local_dims[0]));
         const std::uint32_t y = divisor(global[1], std::min(most / x, info_.max_local_dims[1]));
         return {x, y, divisor(global[2], std::min(most / (x * y), info_.max_local_dims[2]))};
     }
-    // Few sizes, as drivers compile for each anew (PoCL: 40 to 50 ms).
+    // Use few sizes, because drivers recompile for each (PoCL: 40 to 50 ms).
     const auto up_to = [&](std::uint32_t size, std::uint32_t limit, std::size_t d) {
         return std::bit_floor(std::clamp(std::bit_ceil(std::min(size, limit)), 1u,
                                          std::max(std::min(limit, info_.max_local_dims[d]), 1u)));
     };
     if (global[1] == 1 && global[2] == 1) {
-        // A CPU's workgroups are loops, of which fewer and longer ones cost less.
+        // On a CPU, workgroups are loops: fewer, longer ones cost less.
         constexpr std::uint32_t longer = 1024;
         const bool fits = info_.software && global[0] % longer == 0 && info_.max_local_size >= longer &&
                           info_.max_local_dims[0] >= longer;

@@ -13,12 +13,12 @@
 
 namespace volley::backends::opencl {
 
-/// What a context chooses, and what tests change to reach paths that the device at hand would not take.
+/// Options set by the context, and options that tests set to reach otherwise unused code paths.
 struct OpenClOptions {
-    std::uint64_t memory_limit = 0;  // 0: the environment's setting, else none
+    std::uint64_t memory_limit = 0;  // 0: the environment's setting, or no limit
     HeapOptions heap;
     QueueOptions queue;
-    std::optional<std::string> cache_folder;  // of programs; else the settings'
+    std::optional<std::string> cache_folder;  // for programs; defaults to the settings' folder
 };
 
 class OpenClDevice final : public backends::Device {
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
-    /// For tests: what they look into or break.
+    /// For tests: internals to inspect, or to make fail.
     [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
     [[nodiscard]] const Heap& heap() const noexcept { return *heap_; }
     [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
@@ -50,7 +50,7 @@ private:
     DeviceInfo info_;
     OpenClOptions options_;
     std::shared_ptr<Heap> heap_;
-    std::shared_ptr<Heap> scratch_;  // as heap_, but nobody's limit counts it: reports, queues' own memory
+    std::shared_ptr<Heap> scratch_;  // like heap_, but not limited: reports, internal memory of queues
     std::shared_ptr<Heap> host_;
     std::shared_ptr<const Builder> builder_;
 };

@@ -1,4 +1,4 @@
-// Lists devices, opens them.
+// Lists and opens OpenCL devices.
 #include "backends/opencl/opencl_driver.hpp"
 
 #include "backends/common/system_gpu.hpp"
@@ -13,8 +13,8 @@ namespace {
 class OpenClDriver final : public backends::Driver {
 public:
     [[nodiscard]] std::string_view name() const noexcept override { return "opencl"; }
-    /// Only GPUs are used unnamed, and theirs is a node of the system's whatever platform drives it. Looking
-    /// into the vendors' files instead would have to follow each loader's rules where they are.
+    /// Only GPUs are selected without being named, and a GPU has a device node whatever its platform. Reading
+    /// the vendor files instead would have to reproduce each loader's search rules.
     [[nodiscard]] bool may_have_preferred() const override { return backends::system_has_gpu(); }
 
     [[nodiscard]] std::vector<DeviceInfo> devices() override {

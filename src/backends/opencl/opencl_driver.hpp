@@ -1,4 +1,4 @@
-// The OpenCL backend's devices.
+// The driver of the OpenCL backend.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -7,7 +7,7 @@
 
 namespace volley::backends::opencl {
 
-/// Opens the ICD loader when devices are first asked for. Without a loader or a platform it has none.
+/// Opens the ICD loader when devices are first listed. Has no devices without a loader or a platform.
 [[nodiscard]] std::unique_ptr<backends::Driver> make_driver();
 
 }  // namespace volley::backends::opencl

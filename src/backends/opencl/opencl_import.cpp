@@ -1,4 +1,4 @@
-// A reference of our own keeps the driver's object until the memory ends.
+// Holds a reference to the driver's object until the memory is destroyed.
 #include "backends/opencl/opencl_import.hpp"
 
 #include "core/fail.hpp"
@@ -12,13 +12,13 @@ namespace volley::backends::opencl {
 namespace {
 
 [[noreturn]] void refuse(const LogicalDevice& device, std::string_view why, std::string_view advice) {
-    fail(ErrorCode::InvalidArgument, cat("a cl_mem cannot be used as memory: ", why), device.name(), advice);
+    fail(ErrorCode::InvalidArgument, cat("the cl_mem cannot be imported: ", why), device.name(), advice);
 }
 
 template <class T>
 T info_of(LogicalDevice& device, cl_mem buffer, cl_mem_info what) {
     T value{};
-    // NOLINTNEXTLINE(bugprone-sizeof-expression): handles are pointers, and it is their size
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): handles are pointers, and their size is intended
     device.check(device.cl.GetMemObjectInfo(buffer, what, sizeof value, &value, nullptr),
                  "clGetMemObjectInfo");
     return value;
@@ -31,9 +31,9 @@ std::unique_ptr<OpenClMemory> import_host(std::shared_ptr<LogicalDevice> device,
     device->check_lost();
     if (const std::uint64_t most = device->physical().max_allocation; bytes.size() > most) {
         fail(ErrorCode::Unsupported,
-             cat("the caller's memory cannot be used without a copy: it has ", bytes.size(),
-                 " bytes, and one buffer at most ", most),
-             device->name(), "import it in parts, or write() it into buffers");
+             cat("host memory cannot be imported: it has ", bytes.size(),
+                 " bytes, but a buffer can have at most ", most),
+             device->name(), "import it in parts, or copy it into buffers with write()");
     }
     cl_int result = CL_SUCCESS;
     ForeignBuffer foreign;
@@ -49,22 +49,25 @@ std::unique_ptr<OpenClMemory> import_native(std::shared_ptr<LogicalDevice> devic
     device->check_lost();
     const auto* given = std::get_if<OpenClBuffer>(&buffer);
     if (given == nullptr) {
-        fail(ErrorCode::Unsupported, "an object of another driver cannot be used as memory", device->name(),
-             "import a cl_mem of the device's own cl_context");
+        fail(ErrorCode::Unsupported, "buffers of another driver cannot be imported", device->name(),
+             "import a cl_mem of this device's cl_context");
     }
-    if (given->buffer == nullptr) refuse(*device, "it is null", "make the buffer first");
-    if (given->bytes == 0) refuse(*device, "0 bytes of it were asked for", "import at least one");
+    if (given->buffer == nullptr) refuse(*device, "it is null", "create the buffer first");
+    if (given->bytes == 0) refuse(*device, "the requested range is empty", "request at least one byte");
     auto* whole = static_cast<cl_mem>(given->buffer);
     if (info_of<cl_context>(*device, whole, CL_MEM_CONTEXT) != device->context())
-        refuse(*device, "it is of another cl_context", "make it in the context that the device gives");
+        refuse(*device, "it belongs to another cl_context",
+               "create it in the context that native() of the device returns");
     if (info_of<cl_mem_object_type>(*device, whole, CL_MEM_TYPE) != CL_MEM_OBJECT_BUFFER)
-        refuse(*device, "it is no buffer", "copy the image into a buffer");
+        refuse(*device, "it is not a buffer", "copy the image into a buffer");
     const auto size = info_of<std::size_t>(*device, whole, CL_MEM_SIZE);
     if (given->offset > size || given->bytes > size - given->offset) {
-        refuse(*device, cat(given->bytes, " bytes at ", given->offset, " were asked for, and it has ", size),
-               "import a part of it");
+        refuse(
+            *device,
+            cat("the range of ", given->bytes, " bytes at ", given->offset, " exceeds its ", size, " bytes"),
+            "request a range inside it");
     }
-    // A part of a buffer has no parts of its own, so what counts is the whole.
+    // Sub-buffers cannot be divided again, so use the parent buffer.
     ForeignBuffer foreign{whole, given->offset, nullptr};
     if (auto* parent = info_of<cl_mem>(*device, whole, CL_MEM_ASSOCIATED_MEMOBJECT); parent != nullptr) {
         foreign.buffer = parent;

@@ -1,4 +1,4 @@
-// Comparing and setting arguments.
+// Compares and sets kernel arguments.
 #include "backends/opencl/opencl_kernel.hpp"
 
 #include "core/fail.hpp"
@@ -13,11 +13,11 @@ using codegen::opencl::ParameterKind;
 
 namespace {
 
-/// What tells one argument of a kind from another.
+/// Returns the size of the key by which arguments of a kind are compared.
 std::uint32_t key_bytes(const Parameter& parameter) {
     switch (parameter.kind) {
         case ParameterKind::GlobalSize: return sizeof(std::uint32_t);
-        case ParameterKind::Memory: return 2 * sizeof(std::uint64_t);  // which memory, and where in it
+        case ParameterKind::Memory: return 2 * sizeof(std::uint64_t);  // memory id and offset
         case ParameterKind::Offset:
         case ParameterKind::Elements:
         case ParameterKind::Reports: return sizeof(std::uint64_t);
@@ -70,10 +70,10 @@ void KernelObject::set_pointer(std::uint32_t number, const backends::Launch& lau
     }
     cl_mem buffer = argument.offset < memory.size() ? memory.part(argument.offset) : memory.buffer();
     if (buffer == nullptr) {
-        fail(ErrorCode::InvalidView, cat("the buffer starts at byte ", argument.offset, " of its storage"),
+        fail(ErrorCode::InvalidView, cat("a view cannot start at byte ", argument.offset, " of its buffer"),
              cat("argument ", parameter + 1, " of kernel '", launch.program->function().name, "' on ",
                  device_->name()),
-             cat("views for kernels given as OpenCL C start at multiples of ",
+             cat("for kernels written in OpenCL C, start views at multiples of ",
                  device_->physical().base_alignment, " bytes on this device"));
     }
     set_bytes(number, sizeof(cl_mem), &buffer);

@@ -1,6 +1,6 @@
-// A cl_kernel and the arguments that it has: setting one that is already there costs a compare.
+// A cl_kernel and its current arguments: setting an unchanged argument costs one comparison.
 //
-// Not thread-safe, as cl_kernels are not: each queue has its own.
+// Not thread-safe, like cl_kernel itself: each queue has its own.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -24,11 +24,11 @@ public:
     KernelObject& operator=(const KernelObject&) = delete;
 
     [[nodiscard]] cl_kernel handle() const noexcept { return handle_; }
-    /// Sets what differs from the launch before, but for values that are null: no allocation. `raw` kernels
-    /// take buffers as pointers to their first element. Throws LaunchError (InvalidView) where the device
-    /// cannot point there.
+    /// Sets the arguments that differ from the previous launch, and skips null values. Does not allocate.
+    /// `raw` kernels take buffers as pointers to their first element. Throws LaunchError (InvalidView) if the
+    /// device does not support such a pointer.
     void set(const backends::Launch& launch, const OpenClMemory* reports, bool raw);
-    /// One value, by its place among the kernel's arguments.
+    /// Sets one value by its position among the kernel's arguments.
     void set_value(std::uint32_t number, const void* value);
 
 private:
@@ -37,7 +37,7 @@ private:
         std::uint32_t size = 0;
         bool set = false;
     };
-    /// Whether the argument differs from what is known; then it is known, and not yet set.
+    /// Returns whether the argument differs from the stored key, and stores the new key; the caller sets it.
     [[nodiscard]] bool changes(std::uint32_t number, const void* key);
     void set_bytes(std::uint32_t number, std::size_t size, const void* value);
     void set_pointer(std::uint32_t number, const backends::Launch& launch, std::uint32_t parameter);
@@ -46,7 +46,7 @@ private:
     std::span<const codegen::opencl::Parameter> parameters_;
     cl_kernel handle_ = nullptr;
     std::vector<Slot> slots_;
-    std::vector<std::byte> known_;  // the arguments as they were last set; of memory its identity
+    std::vector<std::byte> known_;  // arguments as last set; memory by its id
 };
 
 }  // namespace volley::backends::opencl

@@ -1,4 +1,4 @@
-// Opening and closing a context, and what its failures mean.
+// Creates and releases a context, and maps error codes to exceptions.
 #include "backends/opencl/opencl_logical.hpp"
 
 #include "core/fail.hpp"
@@ -42,8 +42,8 @@ unsigned LogicalDevice::take_slot() {
     const std::scoped_lock lock(mutex_);
     const auto slot = static_cast<unsigned>(std::countr_one(slots_));
     if (slot >= max_queues) {
-        fail(ErrorCode::InvalidArgument, "there are too many queues", name(),
-             cat("a device has at most ", max_queues, " at once"));
+        fail(ErrorCode::InvalidArgument, "too many queues are in use", name(),
+             cat("destroy unused ones; a device supports at most ", max_queues, " at a time"));
     }
     slots_ |= std::uint64_t{1} << slot;
     return slot;
@@ -55,20 +55,20 @@ void LogicalDevice::give_back_slot(unsigned slot) noexcept {
 }
 
 void LogicalDevice::fail_lost() const {
-    fail(ErrorCode::DeviceLost, "the device was lost: its driver has given up on it", name(),
-         "make a new context, and check the system's log for the reason; other devices go on working");
+    fail(ErrorCode::DeviceLost, "the driver reported the device as lost", name(),
+         "create a new context, and check the system log for the reason; other devices are unaffected");
 }
 
 void LogicalDevice::fail_call(cl_int result, std::string_view call) {
     if (means_lost(result)) {
-        if (!lost()) log_message(LogLevel::Error, cat(name(), " was lost in ", call));
+        if (!lost()) log_message(LogLevel::Error, cat(name(), " was lost during ", call));
         mark_lost();
         fail_lost();
     }
     const std::string what = cat(call, " failed with ", result_text(result), " (", result, ")");
     if (result == CL_OUT_OF_HOST_MEMORY || result == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
         result == CL_OUT_OF_RESOURCES)
-        fail(ErrorCode::OutOfMemory, what, name(), "free buffers, or wait for work that is under way");
+        fail(ErrorCode::OutOfMemory, what, name(), "free buffers, or wait for pending work");
     fail(ErrorCode::Unsupported, what, name(), "update the driver, or use another device");
 }
 

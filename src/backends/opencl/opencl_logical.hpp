@@ -1,8 +1,7 @@
-// One cl_context of one device, with its table of functions. Memory, programs and queues share it, so it ends
-// after the last of them.
+// A cl_context of one device, with its function table. Memory, programs and queues share ownership of it.
 //
-// Once the driver has reported the device as lost, it stays so: every later call on it throws, and everything
-// that was handed to it counts as over.
+// A device that the driver has reported as lost stays lost: every later call throws, and all submitted work
+// counts as completed.
 #pragma once
 
 #include "backends/common/device_clock.hpp"
@@ -16,7 +15,7 @@
 
 namespace volley::backends::opencl {
 
-/// The most queues that a device has at once: kernels keep an object for each.
+/// The maximum number of queues per device: kernels have one object per queue.
 inline constexpr unsigned max_queues = 64;
 
 class LogicalDevice {
@@ -26,18 +25,18 @@ public:
     LogicalDevice(const LogicalDevice&) = delete;
     LogicalDevice& operator=(const LogicalDevice&) = delete;
 
-    /// The device's own functions. Tests replace entries to make them fail.
+    /// The device's function table. Tests replace entries to simulate failures.
     Api cl;
 
     [[nodiscard]] cl_context context() const noexcept { return context_; }
     [[nodiscard]] const PhysicalDevice& physical() const noexcept { return physical_; }
-    /// "opencl:0 (pthread ...)"
+    /// For example "opencl:0 (pthread ...)".
     [[nodiscard]] const std::string& name() const noexcept { return physical_.target.device; }
-    /// Of its events' times; calibrated by queues that take some (opencl_times.hpp).
+    /// The clock of its events; queues that use it calibrate it (opencl_times.hpp).
     backends::DeviceClock clock;
-    /// A new in-order queue of the driver's; `timed`: its events keep times.
+    /// Creates an in-order command queue; `timed` enables profiling of its events.
     [[nodiscard]] cl_command_queue make_queue(bool timed = false);
-    /// A queue's number, below max_queues, until it is given back. Throws where all are taken.
+    /// Returns a queue number below max_queues, reserved until it is given back. Throws if all are in use.
     [[nodiscard]] unsigned take_slot();
     void give_back_slot(unsigned slot) noexcept;
 
@@ -46,7 +45,8 @@ public:
     void check_lost() const {
         if (lost()) fail_lost();
     }
-    /// Throws what a failed call means: DeviceError (DeviceLost), MemoryError, or DeviceError (Unsupported).
+    /// Throws the exception for a failed call: DeviceError (DeviceLost), MemoryError, or DeviceError
+    /// (Unsupported).
     void check(cl_int result, std::string_view call) {
         if (result != CL_SUCCESS) fail_call(result, call);
     }
@@ -58,10 +58,10 @@ private:
     cl_context context_ = nullptr;
     std::atomic<bool> lost_{false};
     std::mutex mutex_;
-    std::uint64_t slots_ = 0;  // a bit for each that is taken
+    std::uint64_t slots_ = 0;  // bit mask of the slots in use
 };
 
-/// Whether the driver says that the device is gone.
+/// Returns whether the error means that the device is lost.
 [[nodiscard]] constexpr bool means_lost(cl_int result) noexcept {
     return result == CL_DEVICE_NOT_AVAILABLE || result == CL_INVALID_DEVICE || result == CL_INVALID_CONTEXT ||
            result == CL_INVALID_COMMAND_QUEUE;

@@ -1,4 +1,4 @@
-// Making and freeing buffers, within the limits.
+// Allocates and frees buffers within the limits.
 #include "backends/opencl/opencl_memory.hpp"
 
 #include "backends/common/caller_memory.hpp"
@@ -12,8 +12,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-/// Large blocks of the host's memory are better in huge pages. A wish: where the system refuses, small ones
-/// serve.
+/// Requests huge pages for large blocks of host memory. A hint that the system may ignore.
 void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t bytes) noexcept {
 #if defined(MADV_HUGEPAGE)
     constexpr std::uintptr_t page = 4096;
@@ -63,7 +62,7 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
         block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE, bytes, nullptr, &result);
         return block;
     }
-    // Room for whole pages: drivers align to less.
+    // Leave room to align to a page: drivers align to less.
     const std::uint64_t room = bytes + backends::host_page;
     block.buffer = cl.CreateBuffer(device_->context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room,
                                    nullptr, &result);
@@ -83,7 +82,7 @@ Heap::Block Heap::take(std::uint64_t wanted) {
     device_->check_lost();
     const std::uint64_t most = device_->physical().max_allocation;
     if (wanted > most) {
-        budget_.refuse(wanted, cat("the device allows at most ", most, " bytes for one buffer"),
+        budget_.refuse(wanted, cat("the device limits a buffer to ", most, " bytes"),
                        "use several smaller buffers");
     }
     budget_.take(wanted);
@@ -92,7 +91,7 @@ Heap::Block Heap::take(std::uint64_t wanted) {
     if (result == CL_SUCCESS) return block;
     budget_.give_back(wanted);
     if (is_shortage(result))
-        budget_.refuse(wanted, "the device has no more memory", "free buffers or use smaller ones");
+        budget_.refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
     device_->fail_call(result, "clCreateBuffer");
 }
 

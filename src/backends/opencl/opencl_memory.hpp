@@ -1,9 +1,9 @@
-// Device memory: one cl_mem each. Drivers sub-allocate small ones themselves.
+// Device memory: one cl_mem per allocation. Drivers sub-allocate small ones themselves.
 //
-// Where host and device share memory in fine grain (shared virtual memory of OpenCL 2.0, as on CPUs), the
-// buffer lies in such memory, and the host works in it without mapping. A plain buffer that stays mapped
-// while kernels use it would be undefined, so elsewhere the host does not see it. Staging memory is pinned
-// and mapped for good: only transfers touch it, by its pointer.
+// If the device has fine-grained buffer SVM (OpenCL 2.0; typical of CPUs), buffers are in such memory and the
+// host accesses them without mapping. Otherwise the host cannot access them, because using a buffer in
+// kernels while it is mapped is undefined. Staging memory is pinned and stays mapped: only transfers access
+// it, through its pointer.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -20,9 +20,9 @@ namespace volley::backends::opencl {
 enum class HeapUse : std::uint8_t { Device, Host };
 
 struct HeapOptions {
-    std::uint64_t limit = 0;     // bytes that may be live at once; 0: none of ours
-    bool limit_by_user = false;  //   else it is the machine's
-    bool share = true;           // false: as if the host could not address device memory
+    std::uint64_t limit = 0;     // maximum of allocated bytes; 0: no limit
+    bool limit_by_user = false;  // otherwise it is the machine's
+    bool share = true;           // false: treat device memory as inaccessible to the host
 };
 
 class Heap {
@@ -34,15 +34,15 @@ public:
 
     struct Block {
         cl_mem buffer = nullptr;
-        std::byte* host = nullptr;    // where the host works; of pinned memory the first whole page
-        std::byte* mapped = nullptr;  // what the driver gave, and wants back
+        std::byte* host = nullptr;    // the address for the host; in pinned memory the first whole page
+        std::byte* mapped = nullptr;  // the address from the driver, for unmapping
     };
-    /// Throws MemoryError naming the sizes and the device.
+    /// Throws MemoryError with the sizes and the device.
     [[nodiscard]] Block take(std::uint64_t bytes);
     void give_back(Block block, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] const std::shared_ptr<LogicalDevice>& device() const noexcept { return device_; }
-    /// Whether blocks are shared virtual memory.
+    /// Returns whether blocks are shared virtual memory.
     [[nodiscard]] bool shared() const noexcept { return shared_; }
     [[nodiscard]] HeapUse use() const noexcept { return use_; }
     [[nodiscard]] std::uint64_t live() const noexcept { return budget_.live(); }
@@ -54,41 +54,41 @@ private:
     std::shared_ptr<LogicalDevice> device_;
     HeapUse use_;
     bool shared_ = false;
-    cl_command_queue queue_ = nullptr;  // of the host's heap: maps and unmaps
+    cl_command_queue queue_ = nullptr;  // maps and unmaps; host heap only
     backends::MemoryBudget budget_;
 };
 
-/// A buffer that others made.
+/// An imported buffer.
 struct ForeignBuffer {
     cl_mem buffer = nullptr;
     std::uint64_t offset = 0;   // of the first byte in it
-    std::byte* host = nullptr;  // that byte, where host and device share it
+    std::byte* host = nullptr;  // address of that byte, if host and device share the memory
 };
 
 class OpenClMemory final : public backends::Memory {
 public:
     OpenClMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
-    /// Takes over one reference to the buffer. Counts against no budget.
+    /// Adopts one reference to the buffer. Does not count against a budget.
     OpenClMemory(std::shared_ptr<LogicalDevice> device, const ForeignBuffer& foreign, std::uint64_t bytes);
     ~OpenClMemory() override;
 
     [[nodiscard]] cl_mem buffer() const noexcept { return block_.buffer; }
-    /// Of the first byte in the buffer.
+    /// Returns the offset of the first byte in the buffer.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-    /// A number that no other memory has had: handles come again.
+    /// Returns an id that is never reused, unlike handles.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-    /// Whether the device takes pointers into it.
+    /// Returns whether the device accepts pointers into it.
     [[nodiscard]] bool shared() const noexcept { return heap_ != nullptr && heap_->shared(); }
-    /// Whether the buffer is mapped for good: the driver must not be given it, only host().
+    /// Returns whether the buffer stays mapped: pass only host() to the driver, never the buffer.
     [[nodiscard]] bool pinned() const noexcept { return heap_ != nullptr && heap_->use() == HeapUse::Host; }
-    /// The buffer from that byte on, for kernels that take no offset; made once. Null where the device
-    /// cannot, as the place is no multiple of its alignment.
+    /// Returns a sub-buffer from that byte on, for kernels that take no offset; created once. Returns null if
+    /// the offset violates the device's alignment.
     [[nodiscard]] cl_mem part(std::uint64_t offset) const;
     [[nodiscard]] NativeBuffer native() const override;
 
 private:
     std::shared_ptr<LogicalDevice> device_;
-    std::shared_ptr<Heap> heap_;  // null: others made the buffer
+    std::shared_ptr<Heap> heap_;  // null for imported buffers
     Heap::Block block_;
     std::uint64_t offset_ = 0;
     std::uint64_t id_;

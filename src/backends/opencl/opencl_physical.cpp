@@ -1,4 +1,4 @@
-// Queries, in the order in which the parts of a description need each other.
+// Device queries, in dependency order.
 #include "backends/opencl/opencl_physical.hpp"
 
 #include "core/hash.hpp"
@@ -13,7 +13,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-// Of extensions, whose headers are not to be had everywhere.
+// Constants of extensions whose headers may be missing.
 constexpr cl_device_info device_uuid = 0x106A;      // cl_khr_device_uuid
 constexpr cl_device_info warp_size = 0x4003;        // cl_nv_device_attribute_query
 constexpr cl_device_info wavefront_width = 0x4043;  // cl_amd_device_attribute_query
@@ -61,7 +61,7 @@ std::string platform_text(const Api& cl, cl_platform_id platform, cl_platform_in
     return std::string(trimmed(text));
 }
 
-/// The number in "OpenCL 3.0 PoCL" or "OpenCL C 1.2 ...": 300, 120; 0 where there is none.
+/// Returns the version in "OpenCL 3.0 PoCL" or "OpenCL C 1.2 ..." as 300 or 120, or 0 if there is none.
 unsigned version_of(std::string_view text) {
     const std::size_t digit = text.find_first_of("0123456789");
     if (digit == std::string_view::npos) return 0;
@@ -85,7 +85,7 @@ private:
     std::string names_;
 };
 
-/// The newest OpenCL C that programs can be built as: devices of 3.0 list all that they take.
+/// Returns the newest OpenCL C version that programs can be built for; devices of 3.0 list all versions.
 unsigned language_version(const Query& query, unsigned device_version) {
     unsigned newest = version_of(query.text(CL_DEVICE_OPENCL_C_VERSION));
     if (device_version >= 300) {
@@ -103,7 +103,7 @@ DeviceType type_of(cl_device_type type, bool unified) {
     return (type & CL_DEVICE_TYPE_CPU) != 0 ? DeviceType::Cpu : DeviceType::Other;
 }
 
-/// Lanes of a subgroup where the device has the same number in every kernel, else 0.
+/// Returns the lanes of a subgroup if it is the same in every kernel, else 0.
 std::uint32_t fixed_subgroup(const Query& query) {
     if (const auto warp = query.value<cl_uint>(warp_size); warp != 0) return warp;
     if (const auto wave = query.value<cl_uint>(wavefront_width); wave != 0) return wave;
@@ -117,7 +117,7 @@ void fill_target(const Query& query, const Extensions& extensions, PhysicalDevic
     const auto doubles = query.value<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG);
     target.version = language_version(query, to.version);
     target.f16 = extensions.has("cl_khr_fp16");
-    // Some report the extension and no arithmetic.
+    // Some devices report the extension but no double arithmetic.
     target.f64 = doubles != 0 && (extensions.has("cl_khr_fp64") || to.version >= 120);
     target.i64_atomics =
         extensions.has("cl_khr_int64_base_atomics") && extensions.has("cl_khr_int64_extended_atomics");
@@ -131,7 +131,7 @@ void fill_target(const Query& query, const Extensions& extensions, PhysicalDevic
     target.subgroup_size = target.subgroups ? lanes : 1;
 }
 
-/// The device's own, or one that stays the same while platform, name and index do.
+/// Uses the device's UUID, or derives one from platform, name and index.
 void fill_uuid(const Query& query, const Extensions& extensions, PhysicalDevice& to) {
     if (extensions.has("cl_khr_device_uuid")) {
         const auto bytes = query.list<std::uint8_t>(device_uuid);
@@ -165,10 +165,10 @@ void fill_info(const Query& query, const Extensions& extensions, unsigned index,
     info.subgroup_size = to.target.subgroup_size;
     info.compute_units = query.value<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
     info.max_queues = 64;
-    // OpenCL C has these everywhere, but for half floats, which code stands in for, and doubles.
+    // OpenCL C always has these, except doubles, and half floats, which are emulated.
     info.i8 = info.i16 = info.i64 = info.f16 = true;
     info.f64 = to.target.f64;
-    info.float_atomics = false;  // loops that compare and exchange
+    info.float_atomics = false;  // emulated with compare-exchange loops
     info.int64_atomics = to.target.i64_atomics;
     info.subgroups = to.target.subgroups;
     info.keeps_subnormals = to.target.keeps_subnormals;
@@ -196,7 +196,7 @@ std::string describe(const Api& cl, cl_platform_id platform, cl_device_id device
     to.info.name = query.text(CL_DEVICE_NAME);
     const std::string platform_version = platform_text(cl, platform, CL_PLATFORM_VERSION);
     to.info.driver = cat(platform_text(cl, platform, CL_PLATFORM_NAME), " ", query.text(CL_DRIVER_VERSION));
-    // A platform's functions are those of its own version, whatever its devices say.
+    // A platform provides only the functions of its own version, even if its devices report a newer one.
     to.version = std::min(version_of(query.text(CL_DEVICE_VERSION)), version_of(platform_version));
     to.identity =
         cat(platform_version, "\n", to.info.name, "\n", query.text(CL_DEVICE_VERSION), "\n", to.info.driver);
@@ -209,7 +209,7 @@ std::string describe(const Api& cl, cl_platform_id platform, cl_device_id device
     const auto svm = query.value<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
     to.fine_grained = to.version >= 200 && to.unified && (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0 &&
                       cl.SVMAlloc != nullptr && cl.SVMFree != nullptr && cl.SetKernelArgSVMPointer != nullptr;
-    // A CPU's buffers around the caller's memory are that memory.
+    // On a CPU, a buffer created from host memory uses that memory.
     to.shares_any_memory = to.info.software || (svm & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM) != 0;
     to.max_allocation = query.value<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     to.base_alignment = std::max(query.value<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, 1u);

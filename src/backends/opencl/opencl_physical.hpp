@@ -1,5 +1,4 @@
-// What a driver says of a device, and what we make of it: the public description and the code generator's
-// target.
+// Queries a device and derives its public description and the code generator's target.
 #pragma once
 
 #include "backends/opencl/opencl_api.hpp"
@@ -19,17 +18,17 @@ struct PhysicalDevice {
     codegen::opencl::Target target;
 
     unsigned version = 0;              // of the device: 120, 200, 300
-    std::string identity;              // platform, device and driver with their versions: whose binaries fit
-    std::uint64_t max_allocation = 0;  // bytes of one buffer
-    std::uint64_t base_alignment = 1;  // bytes: of sub-buffers
+    std::string identity;              // platform, device and driver with versions; key of cached binaries
+    std::uint64_t max_allocation = 0;  // maximum bytes of one buffer
+    std::uint64_t base_alignment = 1;  // of sub-buffers, in bytes
     std::uint64_t max_argument_bytes = 0;
-    bool unified = false;  // its memory is the host's
-    /// Buffers whose bytes host and device share without mapping, as fine-grained shared virtual memory.
+    bool unified = false;  // it uses host memory
+    /// Whether buffers can be shared with the host without mapping (fine-grained buffer SVM).
     bool fine_grained = false;
-    bool shares_any_memory = false;  // the caller's own too
+    bool shares_any_memory = false;  // including imported host memory
 };
 
-/// Fills in all of it. Gives the reason why the device cannot serve, or an empty string.
+/// Fills in all fields. Returns the reason if the device cannot be used, else an empty string.
 [[nodiscard]] std::string describe(const Api& cl, cl_platform_id platform, cl_device_id device,
                                    unsigned index, PhysicalDevice& to);
 

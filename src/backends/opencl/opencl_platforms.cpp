@@ -1,4 +1,4 @@
-// Listing platforms and devices.
+// Lists platforms and devices.
 #include "backends/opencl/opencl_platforms.hpp"
 
 #include "core/settings.hpp"
@@ -16,7 +16,7 @@ void debug_log(std::string_view text) {
 void find_devices(const Api& cl, cl_platform_id platform, std::vector<PhysicalDevice>& to) {
     cl_uint count = 0;
     if (cl.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0) {
-        debug_log("a platform has no device");
+        debug_log("the platform has no devices");
         return;
     }
     std::vector<cl_device_id> found(count);
@@ -38,13 +38,13 @@ Platforms find_platforms() {
     std::string why;
     result.api = open_api(why);
     if (result.api == nullptr) {
-        debug_log(cat(why, ": there are no devices"));
+        debug_log(cat(why, "; no devices are available"));
         return result;
     }
     cl_uint count = 0;
     const cl_int asked = result.api->GetPlatformIDs(0, nullptr, &count);
-    if (asked != CL_SUCCESS || count == 0) {  // the loader's own code says that there is none
-        debug_log("no platform: there are no devices");
+    if (asked != CL_SUCCESS || count == 0) {  // the loader returns an error code if there is none
+        debug_log("no platform is installed; no devices are available");
         return result;
     }
     std::vector<cl_platform_id> platforms(count);
@@ -56,7 +56,7 @@ Platforms find_platforms() {
 }  // namespace
 
 const Platforms& Platforms::open() {
-    static_cast<void>(settings());  // a wrong setting is an error, not a machine without OpenCL
+    static_cast<void>(settings());  // report invalid settings before looking for a loader
     static const Platforms& platforms = *new Platforms(find_platforms());
     return platforms;
 }

@@ -1,4 +1,4 @@
-// The process's OpenCL platforms and their devices: looked for once, when devices are first listed.
+// The process's OpenCL platforms and devices, enumerated once when devices are first listed.
 #pragma once
 
 #include "backends/opencl/opencl_physical.hpp"
@@ -7,8 +7,8 @@
 
 namespace volley::backends::opencl {
 
-/// The devices of all platforms that can serve, in the loader's order. Empty where there is no loader or no
-/// platform, which the debug log says. Lives as long as the process, as drivers do.
+/// All usable devices of all platforms, in the loader's order. Empty if there is no loader or no platform;
+/// the debug log contains the reason. Never destroyed, because drivers are not either.
 struct Platforms {
     const Api* api = nullptr;  // null: no loader
     std::vector<PhysicalDevice> devices;

@@ -1,4 +1,4 @@
-// Variants are made under a lock, looked up without one.
+// Variants are compiled under a lock and looked up without one.
 #include "backends/opencl/opencl_program.hpp"
 
 #include "backends/common/dump.hpp"
@@ -17,7 +17,7 @@ using codegen::opencl::Variant;
 
 namespace {
 
-/// The given source with its arguments in the order of the parameters.
+/// Returns the foreign source with its arguments in parameter order.
 Source raw_source(const ir::Function& fn) {
     Source source;
     source.text = fn.foreign->text;
@@ -69,7 +69,7 @@ OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Build
         if (result == CL_INVALID_KERNEL_NAME) {
             fail(ErrorCode::CompileError, cat("the source has no kernel function '", entry, "'"),
                  cat("kernel '", function_.name, "' on ", device_->name()),
-                 "name the function to call with .entry");
+                 "set .entry to the name of the kernel function");
         }
         device_->check(result, "clCreateKernel");
         check_signature(*device_, probe, function_);
@@ -104,9 +104,9 @@ const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
     if (raw_) {
         if (declared_[0] != 0 && declared_ != wanted.local) {
             fail(ErrorCode::InvalidLaunch,
-                 cat("the source declares workgroups of ", join(declared_, " x "), ", and ",
-                     join(wanted.local, " x "), " was asked for"),
-                 cat("kernel '", function_.name, "'"), "give kernel_from_opencl the same size as .local");
+                 cat("the source declares a local size of ", join(declared_, " x "), ", but ",
+                     join(wanted.local, " x "), " was requested"),
+                 cat("kernel '", function_.name, "'"), "pass the same size to kernel_from_opencl as .local");
         }
         return *kernels_[0];
     }
@@ -122,7 +122,7 @@ const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
     }
     auto kernel = std::make_unique<Kernel>();
     kernel->variant = wanted;
-    // What was written first is kept until it has been built.
+    // The first source is kept until it is built.
     const bool is_first = first_ != nullptr && first_->variant == wanted;
     kernel->source = is_first ? first_->source : write_source(wanted);
     kernel->print_bytes = backends::print_bytes(kernel->source.prints);
@@ -140,18 +140,18 @@ void OpenClProgram::build(Kernel& kernel) const {
     const Source& source = kernel.source;
     const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
     if (source.shared_bytes > physical.info.max_shared_bytes) {
-        fail(ErrorCode::InvalidLaunch, cat("it needs ", source.shared_bytes, " bytes of shared memory"),
-             subject(),
+        fail(ErrorCode::InvalidLaunch,
+             cat("the kernel needs ", source.shared_bytes, " bytes of shared memory"), subject(),
              cat("the device has ", physical.info.max_shared_bytes,
-                 " for a workgroup: use smaller Shared arrays or a smaller local size"));
+                 " per workgroup; use smaller Shared arrays or a smaller local size"));
     }
     std::uint64_t argument_bytes = 0;
     for (const codegen::opencl::Parameter& parameter : source.parameters)
         argument_bytes += parameter.size == 0 ? sizeof(cl_mem) : parameter.size;
     if (argument_bytes > physical.max_argument_bytes) {
-        fail(
-            ErrorCode::InvalidLaunch, cat("its arguments take ", argument_bytes, " bytes"), subject(),
-            cat("the device takes at most ", physical.max_argument_bytes, ": put large values into buffers"));
+        fail(ErrorCode::InvalidLaunch, cat("the kernel's arguments take ", argument_bytes, " bytes"),
+             subject(),
+             cat("the device's limit is ", physical.max_argument_bytes, "; put large values into buffers"));
     }
     kernel.program = builder_->build(function_.name, source.text, source.options);
 }
@@ -167,7 +167,7 @@ KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {
 
 void OpenClProgram::dump(const Kernel& kernel) const {
     const ir::Dim3 local = kernel.variant.local;
-    backends::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as given")
+    backends::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as passed")
                               : cat("OpenCL C of ", function_.name, ", local size ", local[0], "x", local[1],
                                     "x", local[2], kernel.variant.full ? ", whole grid" : ""),
                    kernel.source.text);

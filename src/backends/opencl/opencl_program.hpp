@@ -1,5 +1,5 @@
 // A kernel on an OpenCL device: its optimised IR, and the source and built program of each variant (local
-// size, whole grid or not) that a launch has asked for so far. Or a source that was written elsewhere.
+// size, whole grid or not) launched so far. Alternatively, foreign OpenCL C source.
 #pragma once
 
 #include "backends/api/program.hpp"
@@ -15,39 +15,39 @@
 
 namespace volley::backends::opencl {
 
-/// The one that runs a launch.
+/// Returns the variant that a launch uses.
 [[nodiscard]] codegen::opencl::Variant variant_of(const backends::Launch& launch) noexcept;
 
-/// A variant, ready to launch.
+/// A variant that is ready to launch.
 struct Kernel {
     codegen::opencl::Variant variant;
     codegen::opencl::Source source;
     cl_program program = nullptr;
     bool raw = false;               // buffers are pointers to their first element
-    std::uint64_t print_bytes = 0;  // what one invocation prints at most, if it prints each line once
-    /// One for each of the device's queues, which alone touches it: arguments of a cl_kernel are not
+    std::uint64_t print_bytes = 0;  // bytes that one invocation needs if it prints each line once
+    /// One per queue of the device, accessed only by that queue: setting arguments of a cl_kernel is not
     /// thread-safe.
     mutable std::array<std::unique_ptr<KernelObject>, max_queues> objects;
 };
 
 class OpenClProgram final : public backends::Program {
 public:
-    /// Writes one source at once, so that what the device lacks is known now. Throws DeviceError
-    /// (Unsupported).
+    /// Generates one source immediately to detect missing device features. Throws DeviceError (Unsupported).
     OpenClProgram(ir::Function function, std::shared_ptr<const Builder> builder,
                   std::shared_ptr<LogicalDevice> device, codegen::opencl::Target target, ir::Dim3 local);
-    /// Of `signature.foreign`, OpenCL C that was written elsewhere: built now. Throws CompileError where it
-    /// does not compile, or does not fit the parameters.
+    /// Builds `signature.foreign`, which is OpenCL C source. Throws CompileError if it does not compile or
+    /// does not match the parameters.
     OpenClProgram(ir::Function signature, std::shared_ptr<const Builder> builder,
                   std::shared_ptr<LogicalDevice> device);
     ~OpenClProgram() override;
 
     [[nodiscard]] std::string code(ir::Dim3 local) const override;
 
-    /// Made at the first request (some milliseconds), later a load and a compare. Lives as long as the
-    /// program. Throws CompileError, DeviceError, LaunchError (too much shared memory).
+    /// Returns a variant. The first request builds it (some milliseconds); later ones cost a load and a
+    /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
+    /// shared memory).
     [[nodiscard]] const Kernel& kernel(const codegen::opencl::Variant& wanted) const;
-    /// The queue's object of it, made at the first request.
+    /// Returns the kernel object of a queue, created on first use.
     [[nodiscard]] KernelObject& object(const Kernel& kernel, unsigned slot) const;
 
 private:
@@ -58,13 +58,13 @@ private:
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<const Builder> builder_;
     codegen::opencl::Target target_;
-    ir::Dim3 declared_ = {0, 0, 0};  // of a source that says its local size
-    bool raw_ = false;               // the source was given
+    ir::Dim3 declared_ = {0, 0, 0};  // the local size that a foreign source declares
+    bool raw_ = false;               // the source is foreign
 
-    mutable std::atomic<const Kernel*> last_{nullptr};  // the fast path; points into kernels_
+    mutable std::atomic<const Kernel*> last_{nullptr};  // fast path; points into kernels_
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<Kernel>> kernels_;
-    mutable std::unique_ptr<Kernel> first_;  // written, not built
+    mutable std::unique_ptr<Kernel> first_;  // generated, not yet built
 };
 
 }  // namespace volley::backends::opencl

@@ -1,4 +1,4 @@
-// Arguments one by one.
+// Checks arguments one by one.
 #include "backends/opencl/opencl_signature.hpp"
 
 #include "core/fail.hpp"
@@ -13,7 +13,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-/// A builtin type of OpenCL C: "uint", "float4".
+/// A builtin type of OpenCL C, such as "uint" or "float4".
 struct Builtin {
     ScalarType scalar = ScalarType::F32;
     unsigned count = 1;
@@ -52,7 +52,7 @@ std::optional<Builtin> builtin(std::string_view name) {
     return std::nullopt;
 }
 
-/// The scalar that the type is made of, where it is of one alone.
+/// Returns the scalar type that a type consists of, or nothing if there are several.
 std::optional<ScalarType> only_scalar(DType type) {
     while (!type.is_scalar()) {
         if (type.is_struct()) return std::nullopt;
@@ -71,8 +71,8 @@ public:
         device_.check(device_.cl.GetKernelInfo(kernel_, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr),
                       "clGetKernelInfo");
         if (count != fn_.params.size()) {
-            refuse(cat("the source declares ", count, " arguments, but ", fn_.params.size(), " were given"),
-                   "give one Buff<T>, Const<T> or Dyn<T> for each argument of the kernel function");
+            refuse(cat("the source declares ", count, " arguments, but ", fn_.params.size(), " were passed"),
+                   "pass one Buff<T>, Const<T> or Dyn<T> for each argument of the kernel function");
         }
         for (cl_uint k = 0; k < count; ++k) check_argument(k);
     }
@@ -86,24 +86,24 @@ private:
         cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
         if (device_.cl.GetKernelArgInfo(kernel_, k, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
                                         nullptr) != CL_SUCCESS)
-            return;  // the device does not tell
+            return;  // the device does not report argument information
         const ir::Param& param = fn_.params[k];
         const std::string place = cat("argument ", k + 1);
         if (space == CL_KERNEL_ARG_ADDRESS_LOCAL) {
             refuse(cat(place, " is a pointer to local memory"),
-                   "declare the local array inside of the kernel function: its size is then fixed, as "
-                   "kernels here expect");
+                   "declare the local array inside the kernel function; "
+                   "only local arrays of fixed size are supported");
         }
         const bool pointer = space != CL_KERNEL_ARG_ADDRESS_PRIVATE;
         if (pointer != (param.kind == ir::ParamKind::Buffer)) {
-            refuse(cat(place, pointer ? " is a pointer, but a value was given"
-                                      : " is a value, but a buffer was given"),
-                   pointer ? "give a Buff<T>" : "give a Const<T> or Dyn<T>, or declare it as __global T*");
+            refuse(cat(place, pointer ? " is a pointer, but a value was passed"
+                                      : " is a value, but a buffer was passed"),
+                   pointer ? "pass a Buff<T>" : "pass a Const<T> or Dyn<T>, or declare it as __global T*");
         }
         check_type(place, type_name(k), param);
     }
 
-    /// "float" of "float*", without qualifiers.
+    /// Returns the argument's type without qualifiers and pointer: "float" for "float*".
     [[nodiscard]] std::string type_name(cl_uint k) const {
         std::array<char, 256> text{};
         if (device_.cl.GetKernelArgInfo(kernel_, k, CL_KERNEL_ARG_TYPE_NAME, text.size() - 1, text.data(),
@@ -116,11 +116,11 @@ private:
 
     void check_type(const std::string& place, const std::string& name, const ir::Param& param) const {
         const std::optional<Builtin> declared = builtin(name);
-        if (!declared) return;  // a struct, or a name of the source's own
+        if (!declared) return;  // a struct, or a type defined in the source
         const bool is_buffer = param.kind == ir::ParamKind::Buffer;
         const DType declared_scalar = declared->scalar;
         if (declared->count == 3) {
-            refuse(cat(place, " is a ", name, is_buffer ? "*" : "", ", which takes the room of four"),
+            refuse(cat(place, " is a ", name, is_buffer ? "*" : "", ", which is stored as four components"),
                    is_buffer ? "declare a pointer to its components, and use vload3 and vstore3"
                              : "pass its components one by one, or four of them");
         }
@@ -129,7 +129,7 @@ private:
             if (bytes != param.type.size()) {
                 refuse(cat(place, " has ", param.type.size(), " bytes (", param.type.name(),
                            "), but the source's ", name, " has ", bytes),
-                       "give both the same type");
+                       "use the same type for both");
             }
             return;
         }
@@ -139,7 +139,7 @@ private:
             is_float(*given) != is_float(declared->scalar)) {
             refuse(
                 cat(place, " points to ", name, ", but its buffer has elements of type ", param.type.name()),
-                "give both the same type");
+                "use the same type for both");
         }
     }
 

@@ -1,4 +1,4 @@
-// Whether a kernel that was written elsewhere takes the parameters that it is called with.
+// Checks that the parameters of a foreign kernel match its declaration.
 #pragma once
 
 #include "backends/opencl/opencl_logical.hpp"
@@ -6,8 +6,8 @@
 
 namespace volley::backends::opencl {
 
-/// Compares what the driver knows of the kernel's arguments with `fn`'s parameters: their number, and where
-/// it tells (devices with CL_KERNEL_ARG_INFO) kinds and builtin types. Throws CompileError.
+/// Compares the kernel's arguments, as reported by the driver, with `fn`'s parameters: their number, and on
+/// devices with CL_KERNEL_ARG_INFO their kinds and builtin types. Throws CompileError.
 void check_signature(LogicalDevice& device, cl_kernel kernel, const ir::Function& fn);
 
 }  // namespace volley::backends::opencl

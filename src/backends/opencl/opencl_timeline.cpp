@@ -1,4 +1,4 @@
-// Looking at events, and sleeping until one calls.
+// Polls events, and sleeps until an event callback.
 #include "backends/opencl/opencl_timeline.hpp"
 
 #include "core/fail.hpp"
@@ -78,7 +78,7 @@ HeldEvent OpenClTimeline::newest() const {
 
 Point OpenClTimeline::ask() const noexcept {
     const std::unique_lock lock(events_mutex_, std::try_to_lock);
-    if (!lock) return 0;  // another thread looks
+    if (!lock) return 0;  // another thread is polling
     while (count_ > 0) {
         const Entry& entry = events_[first_];
         cl_int status = CL_QUEUED;
@@ -96,7 +96,7 @@ Point OpenClTimeline::ask() const noexcept {
 }
 
 void OpenClTimeline::add_failure(Point point, cl_int status) noexcept {
-    // What waited for a command that failed: the error is of those who wait for that one.
+    // The command depended on one that failed; waits for that one report the error.
     if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return;
     if (means_lost(status)) {
         device_->mark_lost();
@@ -110,7 +110,7 @@ void OpenClTimeline::add_failure(Point point, cl_int status) noexcept {
 }
 
 void OpenClTimeline::pause() const noexcept {
-    // A device that computes with the host's cores needs the one that would spin here.
+    // The device runs on host cores, so do not occupy one by spinning.
     if (on_host_) {
         std::this_thread::yield();
     } else {
@@ -137,7 +137,7 @@ void OpenClTimeline::sleep_on_device(Point point, Clock::time_point deadline) {
             std::this_thread::sleep_for(std::chrono::microseconds(100));
             return;
         }
-        static_cast<void>(wake.release());  // the callback's
+        static_cast<void>(wake.release());  // now owned by the callback
     }
     std::unique_lock lock(sleeper_->mutex);
     sleeper_->woken.wait_until(lock, deadline, [&] { return sleeper_->reached >= point || lost(); });

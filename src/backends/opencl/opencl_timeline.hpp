@@ -1,6 +1,7 @@
-// The timeline of an OpenCL queue: each command's point has its event, kept until it is seen to be done.
+// The timeline of an OpenCL queue: each command's point has an event, kept until it is known to have
+// completed.
 //
-// As the driver's queue works in order, the events are done in the order of their points.
+// The driver's queue is in-order, so events complete in the order of their points.
 #pragma once
 
 #include "backends/common/device_timeline.hpp"
@@ -13,7 +14,7 @@
 
 namespace volley::backends::opencl {
 
-/// An event of the driver's, released with it.
+/// Owns a reference to an event.
 class HeldEvent {
 public:
     HeldEvent() = default;
@@ -38,18 +39,18 @@ public:
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
     void check_lost() const override { device_->check_lost(); }
-    /// Commands of the driver's that were given to it and are not known to be done.
+    /// Returns the number of submitted driver commands not known to have completed.
     [[nodiscard]] std::size_t in_flight() const;
-    /// Room for so many events, so that keeping them cannot fail.
+    /// Reserves space for `events` events, so that keep() cannot fail.
     void reserve(std::size_t events = 1);
-    /// The event of a command that the device was given; points only grow. A command of several parts has
-    /// passed with its last one, and failed with any.
+    /// Stores the event of a submitted command; points only grow. A command of several parts has passed when
+    /// its last part completes, and has failed if any part fails.
     void keep(backends::Point point, cl_event event, bool last = true) noexcept;
-    /// The point with which half of them will be done.
+    /// Returns the point at which half of the events in flight will have completed.
     [[nodiscard]] backends::Point half_way() const;
-    /// The event that says that a point has passed, or none where it is known to.
+    /// Returns the event that completes a point, or none if it is known to have passed.
     [[nodiscard]] HeldEvent event_of(backends::Point point) const;
-    /// The event of the newest command that the device was given, or none where it is known to be done.
+    /// Returns the event of the newest submitted command, or none if it is known to have completed.
     [[nodiscard]] HeldEvent newest() const;
 
 private:
@@ -58,7 +59,7 @@ private:
         cl_event event = nullptr;
         bool last = true;  // of its point
     };
-    /// Woken by the driver's threads, which may do so after this timeline's end.
+    /// Woken by driver threads, possibly after this timeline is destroyed.
     struct Sleeper {
         std::mutex mutex;
         std::condition_variable woken;
@@ -73,15 +74,15 @@ private:
     static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);
 
     std::shared_ptr<LogicalDevice> device_;
-    bool on_host_;  // the device computes with the host's own cores
+    bool on_host_;  // the device runs on host cores
 
     mutable std::mutex events_mutex_;
-    mutable std::vector<Entry> events_;  // a ring, of which the size is a power of two
+    mutable std::vector<Entry> events_;  // a ring; its size is a power of two
     mutable std::size_t first_ = 0;
     mutable std::size_t count_ = 0;
     mutable backends::Point done_ = 0;
     std::shared_ptr<Sleeper> sleeper_;
-    std::atomic<backends::Point> called_{0};  // the last point that a wake-up was asked for
+    std::atomic<backends::Point> called_{0};  // the last point for which a callback was requested
 };
 
 }  // namespace volley::backends::opencl

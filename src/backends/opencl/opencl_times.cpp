@@ -1,4 +1,4 @@
-// What events say, and what that means on the host's clock.
+// Reads event times and translates them to the host's clock.
 #include "backends/opencl/opencl_times.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace volley::backends::opencl {
 namespace {
 
-/// In nanoseconds of the device's clock.
+/// Returns a time in nanoseconds of the device's clock.
 std::optional<std::int64_t> time_of(LogicalDevice& device, cl_event event, cl_profiling_info what) {
     cl_ulong time = 0;
     if (device.cl.GetEventProfilingInfo(event, what, sizeof time, &time, nullptr) != CL_SUCCESS)
@@ -15,7 +15,7 @@ std::optional<std::int64_t> time_of(LogicalDevice& device, cl_event event, cl_pr
     return static_cast<std::int64_t>(time);
 }
 
-/// A queue of the driver's for the time of a scope.
+/// A command queue that lives for one scope.
 struct ClockQueue {
     explicit ClockQueue(LogicalDevice& owner) : device(owner), handle(owner.make_queue(true)) {}
     ~ClockQueue() { device.cl.ReleaseCommandQueue(handle); }
@@ -58,16 +58,16 @@ void TimedEvents::end(cl_event event) noexcept {
 }
 
 void TimedEvents::tell(backends::TimeOrder& order) const noexcept {
-    if (last_ == nullptr) return;  // it failed
+    if (last_ == nullptr) return;  // the command failed
     const std::optional<std::int64_t> begin = first_ != nullptr
                                                   ? time_of(*device_, first_, CL_PROFILING_COMMAND_END)
                                                   : time_of(*device_, last_, CL_PROFILING_COMMAND_START);
     const std::optional<std::int64_t> end = time_of(*device_, last_, CL_PROFILING_COMMAND_END);
     if (begin && end) {
-        // Nothing begins before it is given, whatever a translated clock says.
+        // A command cannot begin before its submission, even if the translated clock is behind.
         order.tell(tag_, std::max(device_->clock.to_host(*begin), made_), device_->clock.to_host(*end));
     } else {
-        order.tell(tag_, made_, backends::steady_now());  // a driver that keeps no times: as the host saw it
+        order.tell(tag_, made_, backends::steady_now());  // the driver keeps no times, so use the host's
     }
 }
 

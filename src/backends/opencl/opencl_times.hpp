@@ -1,5 +1,5 @@
-// When commands ran, by the events of a queue that keeps times. Made only for commands of which somebody
-// wants to know that (backends/api/times.hpp).
+// Times of commands, from the events of a profiling queue. Created only for commands whose times are
+// requested (backends/api/times.hpp).
 #pragma once
 
 #include "backends/api/times.hpp"
@@ -10,7 +10,7 @@
 
 namespace volley::backends::opencl {
 
-/// One command of a queue of ours, which may be several of the driver's.
+/// One command of our queue, which may be several commands of the driver's.
 class TimedEvents {
 public:
     explicit TimedEvents(std::shared_ptr<LogicalDevice> device);
@@ -18,11 +18,11 @@ public:
     TimedEvents(const TimedEvents&) = delete;
     TimedEvents& operator=(const TimedEvents&) = delete;
 
-    /// Before the first of several calls to the driver: the command begins when what is before it is done.
+    /// Call before the first of several driver calls: the command begins when all earlier work has completed.
     void begin(cl_command_queue queue);
-    /// The event of the last call, or of the only one.
+    /// Sets the event of the last or only driver call.
     void end(cl_event event) noexcept;
-    /// When that is done.
+    /// Reports the times; call when that event has completed.
     void tell(backends::TimeOrder& order) const noexcept;
 
 private:
@@ -33,7 +33,7 @@ private:
     std::int64_t made_;
 };
 
-/// Finds out anew where the device's clock stands, if it is time to. Waits for no work.
+/// Calibrates the device's clock if that is due. Does not wait for pending work.
 void calibrate_clock(LogicalDevice& device);
 
 }  // namespace volley::backends::opencl

@@ -1,4 +1,4 @@
-// The one place where volk is compiled.
+// The only file that compiles volk.
 #define VOLK_IMPLEMENTATION
 #include "backends/vulkan/vulkan_api.hpp"
 

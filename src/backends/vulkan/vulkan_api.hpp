@@ -1,5 +1,5 @@
-// Vulkan's declarations as this backend sees them, through volk: nothing is linked, functions of instances
-// are volk's global pointers, those of devices are in each device's own table (vulkan_logical.hpp).
+// Vulkan declarations, through volk. Nothing is linked: instance functions are volk's global pointers, device
+// functions are in a table per device (vulkan_logical.hpp).
 #pragma once
 
 #include <volk.h>
@@ -9,10 +9,10 @@
 
 namespace volley::backends::vulkan {
 
-/// "VK_ERROR_DEVICE_LOST" and kin.
+/// Returns the name of a result, such as "VK_ERROR_DEVICE_LOST".
 [[nodiscard]] std::string_view result_text(VkResult result) noexcept;
 
-/// A structure of the API that says what it is; all else is zero.
+/// Returns an API structure with its sType set and all other fields zero.
 template <class T>
 [[nodiscard]] constexpr T structure(VkStructureType type) noexcept {
     T value{};
@@ -20,10 +20,10 @@ template <class T>
     return value;
 }
 
-// Handles that are pointers on some platforms and integers on others, as integers.
+// Convert handles, which are pointers on some platforms and integers on others, to integers and back.
 template <class Handle>
 [[nodiscard]] std::uint64_t native_handle(Handle handle) noexcept {
-    return (std::uint64_t)handle;  // NOLINT(google-readability-casting): no named cast does both
+    return (std::uint64_t)handle;  // NOLINT(google-readability-casting): no named cast handles both
 }
 template <class Handle>
 [[nodiscard]] Handle from_native(std::uint64_t handle) noexcept {

@@ -1,4 +1,4 @@
-// One pool a launch: simple, and raw kernels are few.
+// Creates one descriptor pool per launch: simple, and kernels with bindings are rare.
 #include "backends/vulkan/vulkan_bindings.hpp"
 
 #include "backends/vulkan/vulkan_memory.hpp"
@@ -62,14 +62,14 @@ BoundSet::BoundSet(std::shared_ptr<LogicalDevice> device, const BindingLayout& l
                  advice);
         };
         if (offset % physical.storage_alignment != 0) {
-            refuse(cat("a bound buffer starts at byte ", argument.offset, " of its storage"),
-                   cat("views for bindings start at multiples of ", physical.storage_alignment,
-                       " bytes on this device; or let the module take a buffer reference"));
+            refuse(cat("a view cannot be bound at byte ", argument.offset, " of its buffer"),
+                   cat("start views at multiples of ", physical.storage_alignment,
+                       " bytes on this device, or use a buffer reference in the module"));
         }
         if (bytes > physical.storage_range) {
-            refuse(cat("a bound buffer has ", bytes, " bytes"),
-                   cat("the device binds at most ", physical.storage_range,
-                       "; let the module take a buffer reference"));
+            refuse(cat("a view of ", bytes, " bytes cannot be bound"),
+                   cat("the device's limit is ", physical.storage_range,
+                       " bytes; use a smaller view, or a buffer reference in the module"));
         }
         buffers.push_back({memory.buffer(), offset, bytes == 0 ? VK_WHOLE_SIZE : bytes});
     }

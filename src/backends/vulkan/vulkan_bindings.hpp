@@ -1,5 +1,5 @@
-// Descriptor sets, for modules that were made elsewhere and expect their buffers in one. Our own kernels use
-// device addresses and none of this.
+// Descriptor sets for foreign modules that expect their buffers in one. Generated kernels use device
+// addresses instead.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -28,10 +28,10 @@ private:
     VkPipelineLayout pipeline_ = VK_NULL_HANDLE;
 };
 
-/// The descriptor set of one launch; must outlive the device's work on it.
+/// The descriptor set of one launch. Must outlive its execution on the device.
 class BoundSet {
 public:
-    /// Throws LaunchError (InvalidView) where a buffer's place or size is not one that the device can bind.
+    /// Throws LaunchError (InvalidView) if the device cannot bind a buffer's offset or size.
     BoundSet(std::shared_ptr<LogicalDevice> device, const BindingLayout& layout,
              std::span<const codegen::spirv::Binding> bindings, const backends::Launch& launch);
     ~BoundSet();

@@ -1,4 +1,4 @@
-// Barriers, and two lists: free, and in flight.
+// Records barriers, and keeps lists of free and in-flight command buffers.
 #include "backends/vulkan/vulkan_commands.hpp"
 
 #include <utility>
@@ -26,7 +26,7 @@ void order_device(LogicalDevice& device, VkCommandBuffer buffer) {
 }
 
 void order_host(LogicalDevice& device, VkCommandBuffer buffer) {
-    // A driver that runs on the host itself has nothing to do there, but would wait.
+    // Drivers that run on the host do not need this barrier, but would wait for it.
     if (device.physical().info.software) return;
     order(device, buffer, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
 }
@@ -67,7 +67,7 @@ Command& CommandPool::begin(bool ordered) {
 
 void CommandPool::end(Command& command) {
     order_host(*device_, command.buffer);
-    command.recording = false;  // also if it fails
+    command.recording = false;  // even if the call fails
     device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
 }
 
@@ -80,7 +80,7 @@ void CommandPool::keep(Command& command, backends::Point point) noexcept {
 }
 
 void CommandPool::abandon(Command& command) noexcept {
-    // What was not recorded to its end cannot be begun again as it is.
+    // A command buffer in the recording state must be reset before it is reused.
     if (std::exchange(command.recording, false)) device_->vk.vkResetCommandBuffer(command.buffer, 0);
     command.staging.reset();
     command.set.reset();

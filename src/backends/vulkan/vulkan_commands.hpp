@@ -1,4 +1,4 @@
-// Command buffers of one queue, used again when the device is done with them.
+// The command buffers of one queue, reused after they complete.
 //
 // Not thread-safe: the queue's lock guards it.
 #pragma once
@@ -14,40 +14,40 @@ namespace volley::backends::vulkan {
 
 class TimedCommands;
 
-/// What follows in submission order starts when all before is done, and sees what it wrote.
+/// Records a barrier: later commands in submission order start after all earlier ones complete, and see their
+/// writes.
 void order_device(LogicalDevice& device, VkCommandBuffer buffer);
-/// The host will see what was written before, once a point behind it has passed. The last of a command
-/// buffer.
+/// Makes earlier writes visible to the host once a later point has passed. Call it last in a command buffer.
 void order_host(LogicalDevice& device, VkCommandBuffer buffer);
 
 struct Command {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
     bool recording = false;  // between begin and end
-    bool ordered = false;    // begins with a barrier
+    bool ordered = false;    // starts with a barrier
     backends::Point point = 0;
-    std::unique_ptr<VulkanMemory> staging;  // freed when the point has passed, as
-    std::unique_ptr<BoundSet> set;          //   this is
-    std::shared_ptr<TimedCommands> times;   // of most commands nobody's
+    std::unique_ptr<VulkanMemory> staging;  // both freed when the point has passed
+    std::unique_ptr<BoundSet> set;
+    std::shared_ptr<TimedCommands> times;  // null unless times are requested
     Command* next = nullptr;
 };
 
 class CommandPool {
 public:
     explicit CommandPool(std::shared_ptr<LogicalDevice> device);
-    /// The device must be done with all of them.
+    /// The device must have completed all of them.
     ~CommandPool();
     CommandPool(const CommandPool&) = delete;
     CommandPool& operator=(const CommandPool&) = delete;
 
-    /// An open command buffer; `ordered`: behind all earlier commands of the VkQueue.
+    /// Starts recording a command buffer; `ordered` places it after all earlier commands of the VkQueue.
     [[nodiscard]] Command& begin(bool ordered);
-    /// Ends it; the host sees what it wrote once its point has passed.
+    /// Ends recording; the host sees its writes once its point has passed.
     void end(Command& command);
-    /// It was submitted, or will be; points only grow.
+    /// Keeps a command buffer that was or will be submitted; points only grow.
     void keep(Command& command, backends::Point point) noexcept;
-    /// It will not be submitted.
+    /// Recycles a command buffer that will not be submitted.
     void abandon(Command& command) noexcept;
-    /// Those up to that point may be used again.
+    /// Recycles the command buffers up to that point.
     void pass(backends::Point reached) noexcept;
     [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }

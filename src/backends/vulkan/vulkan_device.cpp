@@ -1,4 +1,4 @@
-// Makes a device's memory, programs and queues.
+// Creates a device's memory, programs and queues.
 #include "backends/vulkan/vulkan_device.hpp"
 
 #include "backends/common/memory_budget.hpp"
@@ -25,14 +25,14 @@ HeapOptions with_limit(const VulkanOptions& options, const DeviceInfo& info) {
     heap.limit = backends::memory_limit_of_user(options.memory_limit);
     heap.limit_by_user = heap.limit != 0;
     if (heap.limit == 0 && info.software) {
-        // These drivers give what the machine lends them, and more: its memory is the bound.
+        // These drivers overcommit, so limit them to the machine's memory.
         heap.limit = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                      static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     }
     return heap;
 }
 
-/// data[0] = fma(data[0], data[1], data[2])
+/// Computes data[0] = fma(data[0], data[1], data[2]).
 ir::Function fma_kernel(ScalarType type) {
     ir::Function fn;
     fn.name = "fma_probe";
@@ -114,7 +114,7 @@ bool VulkanDevice::measures_fused_fma() {
     try {
         return is_fused(ScalarType::F32) && (!target_.f64 || is_fused(ScalarType::F64));
     } catch (const Error& error) {
-        // Not fused is the careful answer: then it is done in code.
+        // Assume that it is not fused, which is always correct: code then emulates it.
         log_message(LogLevel::Debug, cat(device_->name(), ": fma could not be measured: ", error.what()));
         return false;
     }
@@ -124,7 +124,7 @@ bool VulkanDevice::is_fused(ScalarType type) {
     codegen::spirv::Target target = target_;
     target.fused_fma = true;
     const VulkanProgram program(fma_kernel(type), cache_, device_, target, {1, 1, 1});
-    // (1 + e)^2 - (1 + 2e) is e^2 when rounded once, and 0 when the product is rounded.
+    // (1 + e)^2 - (1 + 2e) is e^2 if rounded once, and 0 if the product is rounded.
     const auto run = [&](auto e) {
         using T = decltype(e);
         const T values[3] = {1 + e, 1 + e, -(1 + 2 * e)};
@@ -144,7 +144,7 @@ bool VulkanDevice::is_fused(ScalarType type) {
 
 ir::Dim3 VulkanDevice::default_local(const ir::Function& fn, ir::Dim3 global) const {
     if (fn.local_size) return *fn.local_size;
-    // Powers of two, so that grids of many sizes share pipelines, and whole subgroups.
+    // Use powers of two, so that grids of many sizes share pipelines, and whole subgroups.
     const std::uint32_t most = std::min(info_.max_local_size, 256u);
     const std::uint32_t lanes = std::max(info_.subgroup_size, 1u);
     const auto up_to = [&](std::uint32_t size, std::uint32_t limit, std::size_t d) {

@@ -14,12 +14,12 @@
 
 namespace volley::backends::vulkan {
 
-/// What a context chooses, and what tests change to reach paths that the device at hand would not take.
+/// Options set by the context, and options that tests set to reach otherwise unused code paths.
 struct VulkanOptions {
-    std::uint64_t memory_limit = 0;  // 0: the environment's setting, else none
+    std::uint64_t memory_limit = 0;  // 0: the environment's setting, or no limit
     HeapOptions heap;
     QueueOptions queue;
-    std::optional<std::string> cache_folder;  // of pipelines; else the settings'
+    std::optional<std::string> cache_folder;  // for pipelines; defaults to the settings' folder
 };
 
 class VulkanDevice final : public backends::Device {
@@ -43,14 +43,14 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
 
-    /// A program of a module that was written elsewhere: see VulkanProgram. Throws CompileError.
+    /// Creates a program from a foreign module (see VulkanProgram). Throws CompileError.
     [[nodiscard]] std::unique_ptr<backends::Program> adopt(ir::Function signature,
                                                            codegen::spirv::Module module, ir::Dim3 local);
 
-    /// For tests: what they look into or break.
+    /// For tests: internals to inspect, or to make fail.
     [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
     [[nodiscard]] const Heap& heap() const noexcept { return *heap_; }
-    /// Runs a small kernel to see whether Fma rounds once.
+    /// Runs a small kernel to determine whether Fma rounds once.
     [[nodiscard]] bool measures_fused_fma();
 
 private:

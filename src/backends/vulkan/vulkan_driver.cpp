@@ -1,4 +1,4 @@
-// Lists devices, opens them.
+// Lists and opens Vulkan devices.
 #include "backends/vulkan/vulkan_driver.hpp"
 
 #include "backends/common/system_gpu.hpp"
@@ -39,8 +39,8 @@ public:
     }
 
 private:
-    /// Tried once: a driver that is installed later is found by the next process. The instance is kept for
-    /// good: when the process ends, layers and drivers may have ended before this object does.
+    /// Tried once per process: drivers installed later are not found. Never destroyed: layers and drivers may
+    /// already be unloaded when static objects are destroyed at exit.
     static const std::shared_ptr<Instance>& opened() {
         static const std::shared_ptr<Instance>& instance = *new std::shared_ptr<Instance>(Instance::open());
         return instance;

@@ -1,4 +1,4 @@
-// The Vulkan backend's devices.
+// The driver of the Vulkan backend.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -7,7 +7,7 @@
 
 namespace volley::backends::vulkan {
 
-/// Opens the loader when devices are first asked for. Without a loader or a driver it has none.
+/// Opens the loader when devices are first listed. Has no devices without a loader or a driver.
 [[nodiscard]] std::unique_ptr<backends::Driver> make_driver();
 
 }  // namespace volley::backends::vulkan

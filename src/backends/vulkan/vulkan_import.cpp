@@ -1,4 +1,4 @@
-// Each import is a VkBuffer that is nobody's part; only that of host memory is ours to destroy.
+// Each import is a separate VkBuffer. Only those created for host memory are ours to destroy.
 #include "backends/vulkan/vulkan_import.hpp"
 
 #include "core/fail.hpp"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr VkExternalMemoryHandleTypeFlagBits handle_type =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
-constexpr std::uint64_t native_alignment = 16;  // the largest that a kernel's access asks for
+constexpr std::uint64_t native_alignment = 16;  // the largest alignment that a kernel's accesses require
 
-/// Owns what was made around the caller's bytes.
+/// Owns the objects created for imported host memory.
 struct HostImport {
     explicit HostImport(std::shared_ptr<LogicalDevice> on) : device(std::move(on)) {}
     ~HostImport() {
@@ -30,7 +30,7 @@ struct HostImport {
     VkDeviceMemory memory = VK_NULL_HANDLE;
 };
 
-/// The best of the types that the driver offers; -1 for none.
+/// Returns the best of the offered memory types, or -1 if none fits.
 int pick_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t offered) {
     constexpr VkMemoryPropertyFlags coherent =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -45,13 +45,12 @@ int pick_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t offe
 }
 
 [[noreturn]] void refuse_host(const LogicalDevice& device, std::string_view why) {
-    fail(ErrorCode::Unsupported, cat("the caller's memory cannot be used without a copy: ", why),
-         device.name(), "write() it into a buffer");
+    fail(ErrorCode::Unsupported, cat("host memory cannot be imported: ", why), device.name(),
+         "copy it into a buffer with write()");
 }
 
 [[noreturn]] void refuse_native(const LogicalDevice& device, std::string_view why, std::string_view advice) {
-    fail(ErrorCode::InvalidArgument, cat("a VkBuffer cannot be used as memory: ", why), device.name(),
-         advice);
+    fail(ErrorCode::InvalidArgument, cat("the VkBuffer cannot be imported: ", why), device.name(), advice);
 }
 
 }  // namespace
@@ -61,17 +60,16 @@ std::unique_ptr<VulkanMemory> import_host(const std::shared_ptr<LogicalDevice>& 
     device->check_lost();
     const PhysicalDevice& physical = device->physical();
     const std::uint64_t alignment = physical.import_alignment;
-    if (alignment == 0) refuse_host(*device, "its driver lacks VK_EXT_external_memory_host");
+    if (alignment == 0) refuse_host(*device, "the driver lacks VK_EXT_external_memory_host");
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     if (bytes.empty() || address % alignment != 0 || bytes.size() % alignment != 0) {
         fail(ErrorCode::InvalidArgument,
-             cat("the caller's memory cannot be used without a copy: ", bytes.size(), " bytes at an address ",
+             cat("host memory cannot be imported: it has ", bytes.size(), " bytes at an address ",
                  address % alignment, " bytes past a multiple of ", alignment),
-             device->name(),
-             cat("address and size have to be multiples of ", alignment, ", and the size not 0"));
+             device->name(), cat("use an address and a non-zero size that are multiples of ", alignment));
     }
     if (bytes.size() > physical.max_allocation)
-        refuse_host(*device, cat("one buffer has at most ", physical.max_allocation, " bytes"));
+        refuse_host(*device, cat("the limit for one buffer is ", physical.max_allocation, " bytes"));
 
     VolkDeviceTable& vk = device->vk;
     auto pointer =
@@ -90,7 +88,7 @@ std::unique_ptr<VulkanMemory> import_host(const std::shared_ptr<LogicalDevice>& 
     VkMemoryRequirements needs{};
     vk.vkGetBufferMemoryRequirements(device->handle(), made->buffer, &needs);
     const int type = pick_type(physical.memory, pointer.memoryTypeBits & needs.memoryTypeBits);
-    if (type < 0) refuse_host(*device, "the driver has no type of memory for it");
+    if (type < 0) refuse_host(*device, "the driver has no suitable memory type");
     if (needs.size > bytes.size())
         refuse_host(*device, cat("the driver needs ", needs.size, " bytes for ", bytes.size()));
 
@@ -127,10 +125,11 @@ std::unique_ptr<VulkanMemory> import_native(std::shared_ptr<LogicalDevice> devic
     device->check_lost();
     const auto* given = std::get_if<VulkanBuffer>(&buffer);
     if (given == nullptr)
-        fail(ErrorCode::Unsupported, "an object of another driver cannot be used as memory", device->name(),
-             "import a VkBuffer of the device's own VkDevice");
-    if (given->buffer == 0) refuse_native(*device, "it is null", "make the buffer first");
-    if (given->bytes == 0) refuse_native(*device, "0 bytes of it were asked for", "import at least one");
+        fail(ErrorCode::Unsupported, "buffers of another driver cannot be imported", device->name(),
+             "import a VkBuffer of this device's VkDevice");
+    if (given->buffer == 0) refuse_native(*device, "it is null", "create the buffer first");
+    if (given->bytes == 0)
+        refuse_native(*device, "the requested range is empty", "request at least one byte");
     if (given->offset % native_alignment != 0)
         refuse_native(*device, cat("its offset is ", given->offset),
                       cat("use a multiple of ", native_alignment));
@@ -138,24 +137,25 @@ std::unique_ptr<VulkanMemory> import_native(std::shared_ptr<LogicalDevice> devic
     place.buffer = from_native<VkBuffer>(given->buffer);
     place.memory = from_native<VkDeviceMemory>(given->memory);
     place.offset = given->offset;
-    // The buffer's own size cannot be asked for; what it needs is no less.
+    // Vulkan has no query for a buffer's size; its memory requirements are an upper bound.
     VkMemoryRequirements needs{};
     device->vk.vkGetBufferMemoryRequirements(device->handle(), place.buffer, &needs);
     if (given->offset > needs.size || given->bytes > needs.size - given->offset)
         refuse_native(*device,
-                      cat(given->bytes, " bytes at ", given->offset, " were asked for, and it has at most ",
-                          needs.size),
-                      "import a part of it");
+                      cat("the range of ", given->bytes, " bytes at ", given->offset,
+                          " exceeds its size of at most ", needs.size),
+                      "request a range inside it");
     const std::uint64_t start = address_of(*device, place.buffer);
     if (start == 0)
-        refuse_native(*device, "it has no device address",
-                      "make it with VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and bind memory allocated with "
-                      "VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
+        refuse_native(
+            *device, "it has no device address",
+            "create it with VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and bind memory allocated with "
+            "VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
     place.address = start + given->offset;
     if (place.address % native_alignment != 0)
-        refuse_native(*device, cat("its device address is no multiple of ", native_alignment),
-                      "bind it at a more aligned offset");
-    // The owner is the device: it outlives the buffer's use, as for our own.
+        refuse_native(*device, cat("its device address is not a multiple of ", native_alignment),
+                      "bind it at an aligned offset");
+    // Pass the device as the owner: it outlives all uses of the buffer.
     const std::uint64_t bytes = given->bytes;
     return std::make_unique<VulkanMemory>(std::move(device), place, bytes);
 }

@@ -1,4 +1,4 @@
-// Opening the loader, making the instance, listening to the validation layer.
+// Opens the loader, creates the instance, and receives messages of the validation layer.
 #include "backends/vulkan/vulkan_instance.hpp"
 
 #include "core/settings.hpp"
@@ -25,7 +25,7 @@ struct ValidationState {
     std::string last;
 };
 
-// Never destroyed: the layer may still speak while the process ends.
+// Never destroyed: the layer may report messages during process exit.
 ValidationState& validation() {
     static ValidationState& state = *new ValidationState;
     return state;
@@ -55,7 +55,7 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info() {
     return info;
 }
 
-/// The loader is opened once and stays: drivers may keep threads that run its code.
+/// Opens the loader once. It stays open because drivers may keep threads that run its code.
 bool open_loader() {
     static const bool opened = [] {
         const auto& path = settings().vulkan_loader;
@@ -113,9 +113,9 @@ std::shared_ptr<Instance> Instance::open() {
     static std::weak_ptr<Instance> known;
     const std::scoped_lock lock(mutex);
     if (std::shared_ptr<Instance> instance = known.lock()) return instance;
-    static_cast<void>(settings());  // a wrong setting is an error, not a machine without Vulkan
+    static_cast<void>(settings());  // report invalid settings before looking for a loader
     if (!open_loader()) {
-        debug_log("no loader: there are no devices");
+        debug_log("no loader is installed; no devices are available");
         return nullptr;
     }
     std::shared_ptr<Instance> instance(new Instance);
@@ -128,7 +128,7 @@ std::shared_ptr<Instance> Instance::open() {
 bool Instance::create() {
     version_ = std::min(volkGetInstanceVersion(), std::uint32_t{VK_API_VERSION_1_3});
     if (version_ < VK_API_VERSION_1_2) {
-        debug_log("the loader is older than Vulkan 1.2: there are no devices");
+        debug_log("the loader is older than Vulkan 1.2; no devices are available");
         return false;
     }
     auto application = structure<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
@@ -145,20 +145,20 @@ bool Instance::create() {
     bool validate = settings().validate;
     if (validate && !has_layer(validation_layer)) {
         log_message(LogLevel::Warning, cat("VOLLEY_VALIDATE is set, but ", validation_layer,
-                                           " is not installed: nothing is validated"));
+                                           " is not installed; validation is disabled"));
         validate = false;
     }
     if (validate) {
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &validation_layer;
         extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-        info.pNext = &messenger;  // watches the instance's own making and end
+        info.pNext = &messenger;  // also receives messages of vkCreateInstance and vkDestroyInstance
     }
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     const VkResult result = vkCreateInstance(&info, nullptr, &handle_);
     if (result != VK_SUCCESS) {
-        debug_log(cat("no driver (", result_text(result), "): there are no devices"));
+        debug_log(cat("no driver is installed (", result_text(result), "); no devices are available"));
         return false;
     }
     volkLoadInstanceOnly(handle_);

@@ -1,5 +1,5 @@
-// The process's one VkInstance: made when devices are first listed, gone with the last that uses it. Several
-// drivers' devices live in it side by side.
+// The process's only VkInstance, created when devices are first listed and destroyed with its last user. It
+// holds the devices of all drivers.
 #pragma once
 
 #include "backends/vulkan/vulkan_physical.hpp"
@@ -13,14 +13,15 @@ namespace volley::backends::vulkan {
 
 class Instance {
 public:
-    /// The process's instance; nullptr where there is no loader or no driver, which the log says once.
+    /// Returns the process's instance, or nullptr if there is no loader or no driver; the reason is logged
+    /// once.
     [[nodiscard]] static std::shared_ptr<Instance> open();
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
     [[nodiscard]] VkInstance handle() const noexcept { return handle_; }
-    /// The devices that can serve, in the loader's order.
+    /// Returns the usable devices, in the loader's order.
     [[nodiscard]] const std::vector<PhysicalDevice>& devices() const noexcept { return devices_; }
 
 private:
@@ -34,11 +35,11 @@ private:
     std::vector<PhysicalDevice> devices_;
 };
 
-/// What the validation layer has complained about so far, where VOLLEY_VALIDATE=1 asks for it: for tests.
-/// Each message is also an error in the log.
+/// Return the validation layer's messages so far, if VOLLEY_VALIDATE=1 enables it; for tests. Each message is
+/// also logged as an error.
 [[nodiscard]] std::uint64_t validation_message_count() noexcept;
 [[nodiscard]] std::string last_validation_message();
-/// Whether the layer is there and watches.
+/// Returns whether the layer is installed and enabled.
 [[nodiscard]] bool validation_is_on() noexcept;
 
 }  // namespace volley::backends::vulkan

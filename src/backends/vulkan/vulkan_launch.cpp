@@ -1,4 +1,4 @@
-// Choosing variants, packing arguments.
+// Selects variants and packs arguments.
 #include "backends/vulkan/vulkan_launch.hpp"
 
 #include "backends/vulkan/vulkan_memory.hpp"
@@ -14,9 +14,9 @@ using codegen::spirv::Module;
 
 namespace {
 
-constexpr std::uint32_t few_elements = 512;     // fewer are not worth a coarse launch
+constexpr std::uint32_t few_elements = 512;     // the minimum for a coarse launch
 constexpr std::uint32_t coarse_local = 64;      // small, so that short launches have several workgroups
-constexpr std::uint64_t coarse_arguments = 64;  // bytes: sure to be push constants in each variant
+constexpr std::uint64_t coarse_arguments = 64;  // bytes that fit into push constants in every variant
 
 bool is_whole(ir::Dim3 global, ir::Dim3 local) {
     return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
@@ -38,7 +38,7 @@ void put(std::byte* to, const T& value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// Whether a launch is one for the coarse variant: large, and its blocks are aligned.
+/// Returns whether a launch uses the coarse variant: it is large, and its blocks are aligned.
 bool is_coarse(const VulkanProgram& program, const backends::Launch& launch) {
     const std::vector<bool>& blocks = program.blocks();
     if (blocks.empty() || launch.global[0] < few_elements || launch.global[0] >= (1u << 31) ||
@@ -66,7 +66,8 @@ void put_value(std::byte* to, const backends::Argument& argument, std::uint32_t 
     if (value != nullptr) std::memcpy(to, value, size);
 }
 
-/// Writes the argument block as the module's fields say; values have another where they lie apart.
+/// Writes the argument block according to the module's fields. If the module reads values from a separate
+/// block, writes that block's address, `value_block`, instead of the values.
 void pack(const Module& module, const backends::Launch& launch, const ArgumentSource& source, ir::Dim3 base,
           std::uint64_t value_block, std::byte* to) {
     for (const Field& field : module.fields) {
@@ -97,11 +98,11 @@ PlannedLaunch::PlannedLaunch(const PhysicalDevice& physical, const backends::Lau
     const auto& program = static_cast<const VulkanProgram&>(*launch.program);
     const bool coarse = !use.any_grid && is_coarse(program, launch);
     ir::Dim3 invocations = launch.global;
-    // A coarse launch leaves some elements at its end to one workgroup of the plain variant.
+    // A coarse launch leaves the last elements to one workgroup of the plain variant.
     const std::uint32_t factor = coarse ? program.target().coarsening.factor : 1;
     const std::uint32_t rest = invocations[0] % factor;
     invocations[0] /= factor;
-    // Such a kernel does not see its workgroups.
+    // The kernel does not depend on workgroups, so the local size is free.
     const ir::Dim3 local = coarse ? ir::Dim3{coarse_local, 1, 1} : launch.local;
     const ir::Dim3 groups = groups_of(invocations, local);
     const bool full = !use.any_grid && rest == 0 && is_whole(invocations, local);

@@ -1,9 +1,8 @@
-// How a launch runs on a Vulkan device: its variants, the workgroups of each, and its arguments where the
-// modules look for them. Planned once, it can be recorded many times; nothing here allocates.
+// Plans how a launch runs on a Vulkan device: its variants, the workgroups of each, and where its modules
+// expect the arguments. A planned launch can be recorded many times; nothing here allocates.
 //
-// Arguments are push constants as far as possible. What is not (blocks that are too large, values that change
-// while commands stay recorded) lies in the launch's argument memory, which is the caller's: memory_bytes()
-// of it.
+// Arguments are push constants if possible. The others (blocks that are too large, values that change while
+// commands stay recorded) are in the launch's argument memory: memory_bytes() bytes, provided by the caller.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -18,35 +17,35 @@
 
 namespace volley::backends::vulkan {
 
-/// What a plan is for.
+/// The purpose of a plan.
 struct LaunchUse {
-    bool patched = false;   // values change while it stays recorded, so they lie in argument memory
-    bool any_grid = false;  // one variant for whole grids and others: less to compile
+    bool patched = false;   // values change while it stays recorded, so they are in argument memory
+    bool any_grid = false;  // one variant for whole and partial grids: less to compile
 };
 
-/// What arguments are made of, besides the launch itself.
+/// Inputs for writing arguments, besides the launch itself.
 struct ArgumentSource {
-    std::uint64_t memory = 0;           // the device's address of the argument memory
-    std::uint64_t reports = 0;          // the same of the report buffer
+    std::uint64_t memory = 0;           // device address of the argument memory
+    std::uint64_t reports = 0;          // device address of the report buffer
     const std::byte* values = nullptr;  // of dynamic arguments; null: they are written later
 };
 
 class PlannedLaunch {
 public:
-    /// Makes variants that are missing; throws what VulkanProgram::kernel throws. The launch's arguments stay
-    /// the caller's, and where they are.
+    /// Compiles missing variants; throws what VulkanProgram::kernel throws. Refers to the launch's arguments,
+    /// which must stay valid.
     PlannedLaunch(const PhysicalDevice& physical, const backends::Launch& launch, const LaunchUse& use = {});
 
     [[nodiscard]] const backends::Launch& launch() const noexcept { return launch_; }
-    /// That of all workgroups, but for some elements at a coarse launch's end.
+    /// Returns the kernel of all workgroups, except for the last elements of a coarse launch.
     [[nodiscard]] const Kernel& kernel() const noexcept { return *parts_[0].kernel; }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
-    /// Whether all dynamic values lie in argument memory: not those of modules that were made elsewhere.
+    /// Returns whether all dynamic values are in argument memory, which is not the case for foreign modules.
     [[nodiscard]] bool is_patchable() const noexcept;
 
     /// Writes the argument memory.
     void write(std::byte* to, const ArgumentSource& source) const;
-    /// Calls f(byte in the argument memory, argument, bytes) for each place of a dynamic value.
+    /// Calls f(offset in the argument memory, argument, bytes) for each dynamic value.
     template <class F>
     void for_each_dynamic(F&& f) const;
     /// Calls f(kernel, workgroups, push constants) for each dispatch, in order.
@@ -54,26 +53,26 @@ public:
     void for_each_dispatch(const ArgumentSource& source, F&& f) const;
 
 private:
-    /// One kernel with its workgroups.
+    /// One kernel and its workgroups.
     struct Part {
         const Kernel* kernel = nullptr;
         ir::Dim3 groups = {};
-        ir::Dim3 first = {};       // of the groups
-        std::uint64_t memory = 0;  // where its arguments begin
+        ir::Dim3 first = {};       // first workgroup
+        std::uint64_t memory = 0;  // offset of its arguments
     };
-    static constexpr std::size_t push_bytes = 256;  // the most that is used of push constants
+    static constexpr std::size_t push_bytes = 256;  // maximum of push constants used
 
     [[nodiscard]] std::span<const Part> parts() const noexcept { return {parts_.data(), count_}; }
     void add(const Kernel& kernel, ir::Dim3 groups, ir::Dim3 first) noexcept;
     [[nodiscard]] bool has_dynamic(const codegen::spirv::Field& field) const noexcept;
-    /// Gives how many bytes it wrote.
+    /// Returns the number of bytes written.
     std::size_t push(const Part& part, const ArgumentSource& source, ir::Dim3 base, std::uint64_t memory,
                      std::byte* to) const;
-    /// From one piece's argument block to the next.
+    /// Returns the distance between the argument blocks of two pieces.
     [[nodiscard]] static std::uint64_t block_bytes(std::uint32_t bytes) noexcept {
         return (std::uint64_t{bytes} + 15) / 16 * 16;
     }
-    /// Calls f(base, count) for pieces of no more workgroups than the device dispatches at once.
+    /// Calls f(base, count) for pieces within the device's limit on workgroups per dispatch.
     template <class F>
     void for_each_piece(const Part& part, F&& f) const;
 

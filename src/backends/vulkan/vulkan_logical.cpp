@@ -1,4 +1,4 @@
-// Opening and closing a VkDevice, and what its failures mean.
+// Creates and destroys a VkDevice, and maps error codes to exceptions.
 #include "backends/vulkan/vulkan_logical.hpp"
 
 #include "core/fail.hpp"
@@ -40,7 +40,7 @@ LogicalDevice::LogicalDevice(std::shared_ptr<Instance> instance, const PhysicalD
 }
 
 LogicalDevice::~LogicalDevice() {
-    // Everything was waited for by those who submitted it, unless the device was lost.
+    // The submitters have waited for all work, unless the device was lost.
     if (lost()) vk.vkDeviceWaitIdle(handle_);
     vk.vkDestroyPipelineLayout(handle_, layout_, nullptr);
     vk.vkDestroyDevice(handle_, nullptr);
@@ -51,19 +51,19 @@ SharedQueue& LogicalDevice::next_queue() noexcept {
 }
 
 void LogicalDevice::fail_lost() const {
-    fail(ErrorCode::DeviceLost, "the device was lost: its driver has given up on it", name(),
-         "make a new context, and check the system's log for the reason; other devices go on working");
+    fail(ErrorCode::DeviceLost, "the driver reported the device as lost", name(),
+         "create a new context, and check the system log for the reason; other devices are unaffected");
 }
 
 void LogicalDevice::fail_call(VkResult result, std::string_view call) {
     if (result == VK_ERROR_DEVICE_LOST) {
-        if (!lost()) log_message(LogLevel::Error, cat(name(), " was lost in ", call));
+        if (!lost()) log_message(LogLevel::Error, cat(name(), " was lost during ", call));
         mark_lost();
         fail_lost();
     }
     const std::string what = cat(call, " failed with ", result_text(result));
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-        fail(ErrorCode::OutOfMemory, what, name(), "free buffers, or wait for work that is under way");
+        fail(ErrorCode::OutOfMemory, what, name(), "free buffers, or wait for pending work");
     fail(ErrorCode::Unsupported, what, name(), "update the driver, or use another device");
 }
 

@@ -1,8 +1,7 @@
-// One VkDevice with its table of functions and its VkQueues. Memory, programs and queues share it, so it ends
-// after the last of them.
+// A VkDevice with its function table and its VkQueues. Memory, programs and queues share ownership of it.
 //
-// Once the driver has reported the device as lost, it stays so: every later call on it throws, and everything
-// that was handed to it counts as over.
+// A device that the driver has reported as lost stays lost: every later call throws, and all submitted work
+// counts as completed.
 #pragma once
 
 #include "backends/common/device_clock.hpp"
@@ -18,7 +17,7 @@
 
 namespace volley::backends::vulkan {
 
-/// A queue of the driver's. Several of ours may share one, so whoever submits holds the mutex.
+/// A VkQueue. Several of our queues may share one, so submissions must hold the mutex.
 struct SharedQueue {
     VkQueue handle = VK_NULL_HANDLE;
     std::mutex mutex;
@@ -31,19 +30,19 @@ public:
     LogicalDevice(const LogicalDevice&) = delete;
     LogicalDevice& operator=(const LogicalDevice&) = delete;
 
-    /// The device's own functions. Tests replace entries to make them fail.
+    /// The device's function table. Tests replace entries to simulate failures.
     VolkDeviceTable vk{};
-    /// Of its timestamps; calibrated by queues that take some (vulkan_times.hpp).
+    /// The clock of its timestamps; queues that use it calibrate it (vulkan_times.hpp).
     backends::DeviceClock clock;
 
     [[nodiscard]] const Instance& instance() const noexcept { return *instance_; }
     [[nodiscard]] VkDevice handle() const noexcept { return handle_; }
     [[nodiscard]] const PhysicalDevice& physical() const noexcept { return physical_; }
-    /// "vulkan:0 (llvmpipe ...)"
+    /// For example "vulkan:0 (llvmpipe ...)".
     [[nodiscard]] const std::string& name() const noexcept { return physical_.target.device; }
-    /// Push constants of the device's full size, nothing else: all pipelines use this one layout.
+    /// Returns the layout of all generated pipelines: push constants of the maximum size and nothing else.
     [[nodiscard]] VkPipelineLayout layout() const noexcept { return layout_; }
-    /// Deals out the driver's queues in turn.
+    /// Returns the driver's queues in rotation.
     [[nodiscard]] SharedQueue& next_queue() noexcept;
 
     [[nodiscard]] bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
@@ -51,7 +50,8 @@ public:
     void check_lost() const {
         if (lost()) fail_lost();
     }
-    /// Throws what a failed call means: DeviceError (DeviceLost), MemoryError, or DeviceError (Unsupported).
+    /// Throws the exception for a failed call: DeviceError (DeviceLost), MemoryError, or DeviceError
+    /// (Unsupported).
     void check(VkResult result, std::string_view call) {
         if (result < 0) fail_call(result, call);
     }

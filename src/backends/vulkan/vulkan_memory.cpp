@@ -1,4 +1,4 @@
-// Choosing a memory type, making blocks, dealing out parts.
+// Selects a memory type, allocates blocks, and divides them into ranges.
 #include "backends/vulkan/vulkan_memory.hpp"
 
 #include "core/fail.hpp"
@@ -9,7 +9,7 @@
 namespace volley::backends::vulkan {
 namespace {
 
-// Satisfies every alignment that a kernel can ask for, and keeps buffers on cache lines of their own.
+// Satisfies every alignment that a kernel can require, and keeps buffers on separate cache lines.
 constexpr std::uint64_t unit = 256;
 constexpr std::uint64_t smallest_block = std::uint64_t{1} << 20;
 
@@ -22,7 +22,7 @@ constexpr VkMemoryPropertyFlags device_local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_B
 constexpr VkMemoryPropertyFlags host_visible =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags host_cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-// Types that cost something or need features that are not enabled.
+// Memory types that are costly or need features that are not enabled.
 constexpr VkMemoryPropertyFlags unwanted =
     VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
     VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD |
@@ -54,7 +54,7 @@ Heap::Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions
 
 void Heap::pick_type(HeapUse use, const HeapOptions& options) {
     const VkPhysicalDeviceMemoryProperties& memory = device_->physical().memory;
-    // Which types a buffer of our kind can have, the driver says of a buffer alone.
+    // The driver reports supported memory types only for an existing buffer.
     const VkBufferCreateInfo info = buffer_info(unit);
     VkBuffer probe = VK_NULL_HANDLE;
     device_->check(device_->vk.vkCreateBuffer(device_->handle(), &info, nullptr, &probe), "vkCreateBuffer");
@@ -82,7 +82,7 @@ void Heap::pick_type(HeapUse use, const HeapOptions& options) {
     }
     bool found = false;
     if (use == HeapUse::Device) {
-        // A small window into a large memory (256 MiB without resizable BAR) is not worth it.
+        // A small mappable part of a large memory (256 MiB without resizable BAR) is not used.
         found = (options.map && (find(device_local | host_visible | host_cached, largest / 2) ||
                                  find(device_local | host_visible, largest / 2))) ||
                 find(device_local, largest / 2) || find(device_local, 0) || find(0, 0);
@@ -90,7 +90,7 @@ void Heap::pick_type(HeapUse use, const HeapOptions& options) {
         found = find(host_visible | host_cached, 0) || find(host_visible, 0);
     }
     if (!found)
-        fail(ErrorCode::Unsupported, "the driver has no memory for buffers", device_->name(),
+        fail(ErrorCode::Unsupported, "the driver has no memory type for buffers", device_->name(),
              "use another device");
     const VkMemoryPropertyFlags flags = memory.memoryTypes[type_].propertyFlags;
     mapped_ = (flags & host_visible) == host_visible && (options.map || use == HeapUse::Host);
@@ -112,7 +112,7 @@ void Heap::check_budget(std::uint64_t bytes) const {
     if (limit_ == 0 || (bytes <= limit_ && live_ <= limit_ - bytes)) return;
     refuse(bytes, cat("the limit is ", limit_, " bytes"),
            limit_by_user_ ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
-                          : "free buffers or use smaller ones: this is all the memory that the machine has");
+                          : "free buffers or use smaller ones; the limit is the machine's memory");
 }
 
 VkResult Heap::make_block(std::uint64_t bytes, bool dedicated, Block& to) {
@@ -156,7 +156,7 @@ VkResult Heap::make_block(std::uint64_t bytes, bool dedicated, Block& to) {
 
 void Heap::destroy(Block& block) noexcept {
     device_->vk.vkDestroyBuffer(device_->handle(), block.buffer, nullptr);
-    device_->vk.vkFreeMemory(device_->handle(), block.memory, nullptr);  // unmaps it too
+    device_->vk.vkFreeMemory(device_->handle(), block.memory, nullptr);  // also unmaps it
 }
 
 void Heap::drop_empty_blocks() noexcept {
@@ -177,7 +177,7 @@ Heap::Range Heap::take(std::uint64_t wanted) {
     const std::scoped_lock lock(mutex_);
     check_budget(wanted);
     if (bytes > max_bytes_)
-        refuse(wanted, cat("the device allows at most ", max_bytes_, " bytes for one buffer"),
+        refuse(wanted, cat("the device limits a buffer to ", max_bytes_, " bytes"),
                "use several smaller buffers");
     const bool dedicated = bytes > block_bytes_ / 2;
     if (!dedicated) {
@@ -189,7 +189,7 @@ Heap::Range Heap::take(std::uint64_t wanted) {
             }
         }
     }
-    // A smaller block is tried where there is no room for a whole one.
+    // If a whole block does not fit, try a smaller one.
     std::uint64_t size = dedicated ? bytes : block_bytes_;
     Block made;
     VkResult result = make_block(size, dedicated, made);
@@ -203,7 +203,7 @@ Heap::Range Heap::take(std::uint64_t wanted) {
     }
     if (result < 0) {
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-            refuse(wanted, "the device has no more memory", "free buffers or use smaller ones");
+            refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
         device_->check(result, "vkAllocateMemory");
     }
     Block& block = blocks_.emplace_back(std::move(made));
@@ -220,7 +220,7 @@ void Heap::give_back(const Range& range, std::uint64_t bytes) noexcept {
     if (range.block->parts) {
         range.block->parts->free(range.handle);
         if (!range.block->parts->empty()) return;
-        // One empty block is kept: the next allocation often comes at once.
+        // Keep one empty block for the next allocation.
         const auto is_empty = [&](const Block& block) {
             return &block != range.block && block.parts && block.parts->empty();
         };
@@ -256,7 +256,7 @@ VulkanMemory::VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes, std:
 }
 
 std::unique_ptr<VulkanMemory> VulkanMemory::in_pages(std::shared_ptr<Heap> heap, std::uint64_t bytes) {
-    // A driver maps memory at any multiple of 64, so one page more is taken and its first bytes are left.
+    // Drivers align mappings to as little as 64 bytes, so allocate one more page and skip to a page boundary.
     constexpr std::uint64_t page = 4096;
     const std::uint64_t pages = bytes > ~std::uint64_t{0} - 2 * page ? bytes : (bytes / page + 2) * page;
     std::unique_ptr<VulkanMemory> memory(new VulkanMemory(std::move(heap), bytes, pages));
@@ -265,7 +265,7 @@ std::unique_ptr<VulkanMemory> VulkanMemory::in_pages(std::shared_ptr<Heap> heap,
     place.offset += skip;
     place.address += skip;
     place.mapped += skip;
-    memory->host_ = place.mapped;  // slow to read where it is not cached, but what the device reads fastest
+    memory->host_ = place.mapped;  // slow for the host to read if not cached, but fastest for the device
     return memory;
 }
 

@@ -1,8 +1,8 @@
-// Device memory. A heap takes large blocks from the driver, each one VkBuffer with a device address, and
-// hands out parts of them; what is larger than half a block gets an allocation of its own.
+// Device memory. A heap allocates large blocks from the driver, each one VkBuffer with a device address, and
+// divides them into ranges. Requests larger than half a block get a separate allocation.
 //
-// Two heaps serve a device: the one for buffers, and the host's, for staging, arguments and reports. Where
-// the device's own memory can be mapped (integrated GPUs, resizable BAR, software) the host writes into it.
+// A device has two heaps: one for buffers, and a host heap for staging, arguments and reports. If device
+// memory can be mapped (integrated GPUs, resizable BAR, software), the host writes to it directly.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -17,51 +17,51 @@
 
 namespace volley::backends::vulkan {
 
-/// A buffer as kernels and transfers use it.
+/// Describes a buffer for kernels and transfers.
 [[nodiscard]] VkBufferCreateInfo buffer_info(std::uint64_t bytes) noexcept;
-/// Its first byte on the device.
+/// Returns the device address of the buffer's first byte.
 [[nodiscard]] std::uint64_t address_of(LogicalDevice& device, VkBuffer buffer) noexcept;
 
 enum class HeapUse : std::uint8_t { Device, Host };
 
 struct HeapOptions {
-    std::uint64_t limit = 0;     // bytes that may be live at once; 0: none of ours
-    bool limit_by_user = false;  //   else it is the machine's
+    std::uint64_t limit = 0;     // maximum of allocated bytes; 0: no limit
+    bool limit_by_user = false;  // otherwise it is the machine's
     std::uint64_t block_bytes = std::uint64_t{64} << 20;
-    bool map = true;  // false: as if the host could not address device memory
+    bool map = true;  // false: treat device memory as inaccessible to the host
 };
 
 class Heap {
 public:
-    /// Picks the memory type; allocates nothing yet.
+    /// Selects the memory type; allocates nothing yet.
     Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options);
     ~Heap();
     Heap(const Heap&) = delete;
     Heap& operator=(const Heap&) = delete;
 
-    /// One VkBuffer with its memory.
+    /// A VkBuffer and its memory.
     struct Block {
         VkBuffer buffer = VK_NULL_HANDLE;
         VkDeviceMemory memory = VK_NULL_HANDLE;
         std::uint64_t address = 0;
         std::byte* mapped = nullptr;
-        std::optional<backends::Tlsf> parts;  // empty: all of it is one allocation
+        std::optional<backends::Tlsf> parts;  // empty: the block is a single allocation
     };
     struct Range {
         Block* block = nullptr;
         std::uint64_t offset = 0;
         backends::Tlsf::Handle handle = 0;
     };
-    /// Throws MemoryError naming the sizes and the device.
+    /// Throws MemoryError with the sizes and the device.
     [[nodiscard]] Range take(std::uint64_t bytes);
     void give_back(const Range& range, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool mapped() const noexcept { return mapped_; }
-    /// Whether the host reads it as fast as its own memory.
+    /// Returns whether the host reads it as fast as ordinary host memory.
     [[nodiscard]] bool cached() const noexcept { return cached_; }
     [[nodiscard]] std::uint64_t live() const;
-    /// Bytes held from the driver: for tests.
+    /// Returns the bytes allocated from the driver; for tests.
     [[nodiscard]] std::uint64_t held() const;
 
 private:
@@ -87,39 +87,39 @@ private:
     std::uint64_t held_ = 0;
 };
 
-/// Where memory lies in a VkBuffer.
+/// The location of memory in a VkBuffer.
 struct Place {
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
     std::uint64_t offset = 0;     // of the first byte in the buffer
     std::uint64_t address = 0;    // of the first byte on the device
-    std::byte* mapped = nullptr;  // where the host may write it
-    bool cached = false;          // and read it as fast as its own memory
+    std::byte* mapped = nullptr;  // the host address for writing, or null
+    bool cached = false;          // the host also reads it as fast as ordinary host memory
 };
 
 class VulkanMemory final : public backends::Memory {
 public:
     VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes);
-    /// Of a heap that is mapped: whole pages of the host's.
+    /// Allocates page-aligned host memory from a mapped heap.
     [[nodiscard]] static std::unique_ptr<VulkanMemory> in_pages(std::shared_ptr<Heap> heap,
                                                                 std::uint64_t bytes);
-    /// Memory that was made elsewhere (vulkan_import.hpp); `owner` lives as long.
+    /// Wraps imported memory (vulkan_import.hpp) and keeps `owner` alive.
     VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes);
     ~VulkanMemory() override;
 
     [[nodiscard]] VkBuffer buffer() const noexcept { return place_.buffer; }
-    /// Of the first byte in its VkBuffer.
+    /// Returns the offset of the first byte in its VkBuffer.
     [[nodiscard]] std::uint64_t offset() const noexcept { return place_.offset; }
     [[nodiscard]] std::uint64_t address() const noexcept { return place_.address; }
-    /// Where the host may write, also if reading there is slow (then host() is null); else nullptr.
+    /// Returns the host address for writing, even if reading is slow (host() is then null), or nullptr.
     [[nodiscard]] std::byte* mapped() const noexcept { return place_.mapped; }
     [[nodiscard]] NativeBuffer native() const override;
 
 private:
     VulkanMemory(std::shared_ptr<Heap> heap, std::uint64_t bytes, std::uint64_t taken);
 
-    std::shared_ptr<Heap> heap_;  // null: made elsewhere
-    std::uint64_t taken_ = 0;     // from the heap
+    std::shared_ptr<Heap> heap_;  // null for imported memory
+    std::uint64_t taken_ = 0;     // bytes taken from the heap
     Heap::Range range_;
     std::shared_ptr<const void> owner_;
     Place place_;

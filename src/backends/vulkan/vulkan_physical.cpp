@@ -1,4 +1,4 @@
-// Queries, in the order in which the parts of a description need each other.
+// Device queries, in dependency order.
 #include "backends/vulkan/vulkan_physical.hpp"
 
 #include "core/text.hpp"
@@ -10,7 +10,7 @@
 namespace volley::backends::vulkan {
 namespace {
 
-/// The properties that are read.
+/// The queried properties.
 struct Properties {
     VkPhysicalDeviceProperties2 core =
         structure<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
@@ -74,7 +74,7 @@ std::string refusal_of(std::uint32_t version, const Features& found, const Physi
     return missing.empty() ? std::string() : cat("it lacks ", join(missing, ", "));
 }
 
-/// Whether the caller's memory can become a buffer of our kind.
+/// Returns whether host memory can be imported as a buffer with our usage flags.
 bool imports_host_memory(VkPhysicalDevice device, const ExtensionList& extensions) {
     if (!extensions.has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) return false;
     auto info =
@@ -87,7 +87,7 @@ bool imports_host_memory(VkPhysicalDevice device, const ExtensionList& extension
             VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
 }
 
-/// A family for compute alone, where there is one: its queues run beside those that draw.
+/// Selects a compute-only queue family if there is one: its queues run concurrently with graphics.
 void pick_queues(PhysicalDevice& to) {
     std::uint32_t count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(to.handle, &count, nullptr);
@@ -106,7 +106,7 @@ void pick_queues(PhysicalDevice& to) {
     }
 }
 
-/// Whether the host can ask what the queues' clock says.
+/// Returns whether the host can read the queues' clock.
 bool tells_time(VkPhysicalDevice device, const ExtensionList& extensions) {
     if (!extensions.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
         vkGetPhysicalDeviceCalibrateableTimeDomainsEXT == nullptr)
@@ -199,7 +199,7 @@ void fill_info(const Properties& properties, unsigned index, PhysicalDevice& to)
     info.subgroup_size = to.target.subgroup_size;
     info.compute_units = compute_units(to, properties);
     info.max_queues = 64;
-    // What hardware lacks of these is done in code, but for f64.
+    // Missing hardware support is emulated, except for f64.
     info.i8 = info.i16 = info.i64 = info.f16 = true;
     info.f64 = to.target.f64;
     info.float_atomics = to.target.f32_add;
@@ -227,7 +227,8 @@ void fill_target(const Properties& properties, PhysicalDevice& to) {
     target.keeps_nan_f16 = v12.shaderSignedZeroInfNanPreserveFloat16 != 0;
     target.keeps_nan_f32 = v12.shaderSignedZeroInfNanPreserveFloat32 != 0;
     target.keeps_nan_f64 = v12.shaderSignedZeroInfNanPreserveFloat64 != 0;
-    // Where widths cannot be set independently, all or none: a module may use any of them.
+    // If the rounding modes of the widths cannot be set independently, use all or none: a module may use any
+    // width.
     const bool even16 = v12.shaderRoundingModeRTEFloat16 != 0;
     const bool even32 = v12.shaderRoundingModeRTEFloat32 != 0;
     const bool even64 = v12.shaderRoundingModeRTEFloat64 != 0;
@@ -251,18 +252,18 @@ void fill_target(const Properties& properties, PhysicalDevice& to) {
     }
     target.subgroup_extended_types = enabled.v12.shaderSubgroupExtendedTypes != 0;
     target.push_bytes = std::min(properties.core.properties.limits.maxPushConstantsSize, 256u);
-    // lavapipe ends an invocation's loops silently after 65,535 iterations in all.
+    // lavapipe silently terminates loops after a total of 65,535 iterations per invocation.
     if (to.driver == VK_DRIVER_ID_MESA_LLVMPIPE) {
         target.max_iterations = 65'535;
         target.max_nesting = 80;
-        // It loads lane by lane, so wide words pay.
+        // It loads lane by lane, so wide words are faster.
         target.coarsening = {8, 8};
     } else if (to.driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER) {
         target.coarsening = {4, 16};
-        // It masks what phis keep, but not what passes through a loop's only exit.
+        // It masks the values of phis, but not values that leave a loop through its only exit.
         target.loses_loop_values = true;
     }
-    // Both turn Fma into a product and a sum, rounded twice (a test measures that this is still so).
+    // Both implement Fma as a product and a sum, rounded twice (a test checks that this still holds).
     target.fused_fma = false;
     to.knows_fma = to.driver == VK_DRIVER_ID_MESA_LLVMPIPE || to.driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
 }

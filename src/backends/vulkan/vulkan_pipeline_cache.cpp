@@ -1,4 +1,4 @@
-// Which file, and whether its data is this driver's.
+// Selects the file, and checks that its data belongs to this driver.
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 
 #include "backends/common/kept_file.hpp"
@@ -15,7 +15,7 @@ namespace volley::backends::vulkan {
 namespace {
 
 constexpr std::string_view mark = "volley pipelines 1\n";
-constexpr std::size_t header_bytes = 32;  // VkPipelineCacheHeaderVersionOne: a cache of this size is empty
+constexpr std::size_t header_bytes = 32;  // size of VkPipelineCacheHeaderVersionOne, and of an empty cache
 
 bool belongs_to(const std::vector<char>& data, const PhysicalDevice& device) {
     if (data.size() < header_bytes) return false;
@@ -71,7 +71,7 @@ void PipelineCache::save() noexcept {
         backends::store_file(file_, mark, data);
         saved_ = std::move(data);
     } catch (const std::exception& error) {
-        log_message(LogLevel::Debug, cat("the pipeline cache was not saved: ", error.what()));
+        log_message(LogLevel::Debug, cat("the pipeline cache could not be saved: ", error.what()));
     }
 }
 

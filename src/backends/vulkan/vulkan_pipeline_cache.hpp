@@ -1,5 +1,5 @@
-// The driver's pipeline cache, kept in a file between runs where the driver puts more than its header into
-// it. A file that is missing, broken or another driver's is as good as none.
+// The driver's pipeline cache, saved in a file between runs if the driver stores more than its header in it.
+// A missing, damaged or incompatible file is ignored.
 #pragma once
 
 #include "backends/vulkan/vulkan_logical.hpp"
@@ -12,15 +12,15 @@ namespace volley::backends::vulkan {
 
 class PipelineCache {
 public:
-    /// `folder` is where files are kept; empty: nowhere.
+    /// `folder` holds cache files; empty disables them.
     PipelineCache(std::shared_ptr<LogicalDevice> device, const std::string& folder);
-    /// Saves what has been added.
+    /// Saves new pipelines.
     ~PipelineCache();
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
     [[nodiscard]] VkPipelineCache handle() const noexcept { return handle_; }
-    /// Writes the file if there is anything new. Failures are a line of the debug log.
+    /// Writes the file if the cache has changed. Failures are only logged, at debug level.
     void save() noexcept;
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
@@ -30,7 +30,7 @@ private:
     std::shared_ptr<LogicalDevice> device_;
     std::string file_;
     VkPipelineCache handle_ = VK_NULL_HANDLE;
-    std::vector<char> saved_;  // what the file holds
+    std::vector<char> saved_;  // contents of the file
 };
 
 }  // namespace volley::backends::vulkan

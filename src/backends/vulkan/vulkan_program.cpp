@@ -1,4 +1,4 @@
-// Variants are made under a lock, looked up without one.
+// Variants are compiled under a lock and looked up without one.
 #include "backends/vulkan/vulkan_program.hpp"
 
 #include "backends/common/dump.hpp"
@@ -59,14 +59,13 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
     if (ready_) {
         if (wanted.based) {
             const std::array<std::uint32_t, 3>& most = device_->physical().max_groups;
-            fail(ErrorCode::InvalidLaunch, "the grid has more workgroups than the device runs at once",
+            fail(ErrorCode::InvalidLaunch, "the grid exceeds the device's limit on workgroups per launch",
                  cat("kernel '", function_.name, "' on ", device_->name()),
-                 cat("a kernel given as SPIR-V runs at most ", most[0], " x ", most[1], " x ", most[2],
-                     " of them: launch it several times"));
+                 cat("the limit for kernels written in SPIR-V is ", most[0], " x ", most[1], " x ", most[2],
+                     "; split the grid into several launches"));
         }
         if (wanted.local == kernels_[0]->variant.local) return *kernels_[0];
-        fail(ErrorCode::InvalidLaunch,
-             "a kernel given as SPIR-V has one local size, and another was asked for",
+        fail(ErrorCode::InvalidLaunch, "the requested local size differs from the SPIR-V module's",
              cat("kernel '", function_.name, "'"),
              cat("launch it with ", kernels_[0]->variant.local[0], " x ", kernels_[0]->variant.local[1],
                  " x ", kernels_[0]->variant.local[2]));
@@ -79,7 +78,7 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
     }
     std::unique_ptr<Kernel> kernel;
     if (first_ != nullptr && first_->variant == wanted) {
-        kernel = std::make_unique<Kernel>(*first_);  // kept until its pipeline has been made
+        kernel = std::make_unique<Kernel>(*first_);  // kept until its pipeline is created
     } else {
         kernel = std::make_unique<Kernel>();
         kernel->variant = wanted;
@@ -100,10 +99,10 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
     const spirv::Module& module = kernel.module;
     const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
     if (module.shared_bytes > physical.info.max_shared_bytes) {
-        fail(ErrorCode::InvalidLaunch, cat("it needs ", module.shared_bytes, " bytes of shared memory"),
-             subject(),
+        fail(ErrorCode::InvalidLaunch,
+             cat("the kernel needs ", module.shared_bytes, " bytes of shared memory"), subject(),
              cat("the device has ", physical.info.max_shared_bytes,
-                 " for a workgroup: use smaller Shared arrays or a smaller local size"));
+                 " per workgroup; use smaller Shared arrays or a smaller local size"));
     }
     VolkDeviceTable& vk = device_->vk;
     auto code = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
@@ -115,7 +114,8 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
                    "vkCreateShaderModule");
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-    info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;  // grids beyond the driver's limit are cut into pieces
+    info.flags =
+        VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;  // grids beyond the driver's limit are launched in pieces
     kernel.layout = device_->layout();
     if (!module.bindings.empty()) {
         kernel.bindings = std::make_shared<BindingLayout>(device_, module.bindings);
@@ -150,7 +150,7 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
         device_->check(result, "vkCreateComputePipelines");
     }
     if (result < 0 || pipeline == VK_NULL_HANDLE) {
-        fail(ErrorCode::CompileError, cat("the driver could not compile it: ", result_text(result)),
+        fail(ErrorCode::CompileError, cat("the driver cannot compile the kernel: ", result_text(result)),
              subject(),
              ready_ ? "check the module with spirv-val"
                     : "simplify the kernel or use another device; VOLLEY_DUMP=spirv shows the module");

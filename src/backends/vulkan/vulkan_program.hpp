@@ -1,5 +1,5 @@
 // A kernel on a Vulkan device: its optimised IR, and the module and pipeline of each variant (local size,
-// whole grid or not) that a launch has asked for so far. Or a module that was written elsewhere.
+// whole grid or not) launched so far. Alternatively, a foreign module.
 #pragma once
 
 #include "backends/api/program.hpp"
@@ -14,35 +14,35 @@
 
 namespace volley::backends::vulkan {
 
-/// A variant, ready to launch.
+/// A variant that is ready to launch.
 struct Kernel {
     codegen::spirv::Variant variant;
     codegen::spirv::Module module;
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
-    std::shared_ptr<const BindingLayout> bindings;  // of a module that expects a descriptor set
-    std::uint64_t print_bytes = 0;  // what one invocation prints at most, if it prints each line once
+    std::shared_ptr<const BindingLayout> bindings;  // null unless the module expects a descriptor set
+    std::uint64_t print_bytes = 0;  // bytes that one invocation needs if it prints each line once
 };
 
 class VulkanProgram final : public backends::Program {
 public:
-    /// Writes one module at once, so that what the device lacks is known now. Throws DeviceError
-    /// (Unsupported).
+    /// Generates one module immediately to detect missing device features. Throws DeviceError (Unsupported).
     VulkanProgram(ir::Function function, std::shared_ptr<PipelineCache> cache,
                   std::shared_ptr<LogicalDevice> device, codegen::spirv::Target target, ir::Dim3 local);
-    /// Of a ready module, which has that one local size and is launched over whole workgroups; `signature`
-    /// has its name and parameters, and no body. Throws CompileError where the driver refuses it.
+    /// Wraps a complete module, which has a single local size and is launched over whole workgroups;
+    /// `signature` has its name and parameters, and no body. Throws CompileError if the driver rejects it.
     VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCache> cache,
                   std::shared_ptr<LogicalDevice> device, codegen::spirv::Module module, ir::Dim3 local);
     ~VulkanProgram() override;
 
     [[nodiscard]] std::string code(ir::Dim3 local) const override;
     [[nodiscard]] const codegen::spirv::Target& target() const noexcept { return target_; }
-    /// The parameters that a coarse variant moves in blocks; empty where there is none.
+    /// Returns which parameters a coarse variant accesses in blocks; empty if there is none.
     [[nodiscard]] const std::vector<bool>& blocks() const noexcept { return blocks_; }
 
-    /// Made at the first request (some milliseconds), later a load and a compare. Lives as long as the
-    /// program. Throws CompileError, DeviceError, LaunchError (too much shared memory).
+    /// Returns a variant. The first request compiles it (some milliseconds); later ones cost a load and a
+    /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
+    /// shared memory).
     [[nodiscard]] const Kernel& kernel(const codegen::spirv::Variant& wanted) const;
 
 private:
@@ -53,13 +53,13 @@ private:
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
-    bool ready_ = false;  // the module was given
+    bool ready_ = false;  // the module is foreign
     std::vector<bool> blocks_;
 
-    mutable std::atomic<const Kernel*> last_{nullptr};  // the fast path; points into kernels_
+    mutable std::atomic<const Kernel*> last_{nullptr};  // fast path; points into kernels_
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<Kernel>> kernels_;
-    mutable std::unique_ptr<Kernel> first_;  // written, without its pipeline
+    mutable std::unique_ptr<Kernel> first_;  // generated, without its pipeline
 };
 
 }  // namespace volley::backends::vulkan

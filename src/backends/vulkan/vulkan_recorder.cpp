@@ -1,5 +1,5 @@
-// Calls of the driver that record. The device moves long rows as regions of a copy, and many short ones by a
-// kernel (backends/common/rect_kernel.hpp).
+// Records driver commands. Long rows are copied as regions of a copy command, many short ones by a kernel
+// (backends/common/rect_kernel.hpp).
 #include "backends/vulkan/vulkan_recorder.hpp"
 
 #include "backends/common/pattern.hpp"
@@ -18,10 +18,10 @@ using backends::RectPlace;
 
 namespace {
 
-constexpr std::size_t region_batch = 256;  // regions of one call
-constexpr std::uint64_t few_rows = 64;     // that are regions whatever their length
-// Bytes of a row that is worth a region. A driver on the host's cores copies one in half a microsecond, and
-// needs as long for a handful of invocations.
+constexpr std::size_t region_batch = 256;  // regions per call
+constexpr std::uint64_t few_rows = 64;     // always copied as regions
+// The row length in bytes from which regions are faster than a kernel. A driver on host cores copies a region
+// in half a microsecond, the time of a handful of invocations.
 constexpr std::uint64_t long_row = 4096, long_row_software = 128;
 
 template <class F>
@@ -53,7 +53,7 @@ bool by_regions(const Rect& rect, bool software) noexcept {
 
 std::uint64_t calls_for(const RectMove& move, bool software) noexcept {
     if (by_regions(move.rect, software)) return (move.rect.rows() + region_batch - 1) / region_batch;
-    // Memory begins at a multiple of the largest word.
+    // Memory starts at a multiple of the largest word.
     return parts_in(move.rect, backends::rect_launch_limit(move, backends::word_of(move, 0, 0)));
 }
 
@@ -73,7 +73,7 @@ void Recorder::launch(const PlannedLaunch& launch, const ArgumentSource& source,
             if (bound_ != kernel.pipeline)
                 device_.vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
             bound_ = kernel.pipeline;
-            // Whole words, as the interface asks.
+            // The specification requires multiples of 4 bytes.
             const auto bytes = static_cast<std::uint32_t>((push.size() + 3) / 4 * 4);
             if (bytes != 0) {
                 device_.vk.vkCmdPushConstants(buffer_, kernel.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, bytes,
@@ -94,7 +94,8 @@ void Recorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& 
                                                 {part.rect, part.in(move.to), part.in(move.from)});
                 const PlannedLaunch planned(device_.physical(), rows.launch(), {.any_grid = true});
                 if (planned.memory_bytes() != 0 || planned.kernel().module.reports)
-                    fail_internal("a kernel of the library's own does not fit", program.function().name);
+                    fail_internal("an internal kernel needs argument memory or reports",
+                                  program.function().name);
                 launch(planned, {}, VK_NULL_HANDLE);
             });
         return;
@@ -129,7 +130,7 @@ void Recorder::fill(VulkanMemory& to, const RectMove& move, const FillSeed& seed
         });
         return;
     }
-    // What is there is copied behind itself.
+    // Double the filled part by copying it after itself.
     const std::uint64_t first = to.offset() + move.to.offset;
     const VkBufferCopy start{seed.memory->offset() + seed.offset, first, seed.bytes};
     device_.vk.vkCmdCopyBuffer(buffer_, seed.memory->buffer(), to.buffer(), 1, &start);

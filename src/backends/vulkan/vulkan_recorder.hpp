@@ -1,5 +1,5 @@
-// What an open command buffer is given: launches, rows that are copied, fills. Used for commands that are
-// submitted once and for those that are kept. Submits nothing, and adds no barrier but inside of a fill.
+// Records launches, copies of rows and fills into an open command buffer, for commands submitted once and for
+// batches. Submits nothing, and adds barriers only within a fill.
 #pragma once
 
 #include "backends/api/rect_parts.hpp"
@@ -13,11 +13,11 @@
 
 namespace volley::backends::vulkan {
 
-/// Whether rows are worth regions of a copy; else a kernel moves them.
+/// Returns whether rows are copied as regions of a copy command; otherwise a kernel copies them.
 [[nodiscard]] bool by_regions(const backends::Rect& rect, bool software) noexcept;
-/// How many calls of the driver record a copy of joined rows.
+/// Returns how many driver calls record a copy of joined rows.
 [[nodiscard]] std::uint64_t calls_for(const backends::RectMove& move, bool software) noexcept;
-/// The word that the driver's own command fills joined rows with, where it can.
+/// Returns the word for vkCmdFillBuffer to fill joined rows with, or nothing if it cannot.
 [[nodiscard]] std::optional<std::uint32_t> fill_word(const VulkanMemory& to, const backends::RectMove& move,
                                                      std::span<const std::byte> pattern, bool software);
 
@@ -33,13 +33,13 @@ public:
     Recorder(LogicalDevice& device, backends::RectPrograms& rects, VkCommandBuffer buffer)
         : device_(device), rects_(rects), buffer_(buffer) {}
 
-    /// `set` is the descriptor set of a module that wants one.
+    /// `set` is the descriptor set if the module expects one.
     void launch(const PlannedLaunch& launch, const ArgumentSource& source, VkDescriptorSet set);
-    /// Regions of a copy, or a kernel.
+    /// Copies rows, as regions or with a kernel.
     void copy(VulkanMemory& to, const VulkanMemory& from, const backends::RectMove& move);
-    /// Joined rows, with the word that fill_word() gave.
+    /// Fills joined rows with the word from fill_word().
     void fill(VulkanMemory& to, const backends::RectMove& move, std::uint32_t word);
-    /// Joined rows, with patterns that are copied as often as it takes.
+    /// Fills joined rows by copying the seed repeatedly.
     void fill(VulkanMemory& to, const backends::RectMove& move, const FillSeed& seed);
 
 private:

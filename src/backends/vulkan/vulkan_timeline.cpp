@@ -1,4 +1,4 @@
-// Asking and waiting for the semaphore.
+// Polls the semaphore and waits for it.
 #include "backends/vulkan/vulkan_timeline.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ Point VulkanTimeline::ask() const noexcept {
     const VkResult result = device_->vk.vkGetSemaphoreCounterValue(device_->handle(), semaphore_, &value);
     if (result == VK_ERROR_DEVICE_LOST) device_->mark_lost();
     if (result != VK_SUCCESS || value <= reached()) return 0;
-    // To ask is no synchronization, to wait is: with it, what the host submits next, to any queue, comes
-    // after what was done up to there and sees what that wrote. It need not be waited for on the device.
+    // Reading the counter does not synchronise, waiting does: it orders all later submissions, to any queue,
+    // after the work up to this point and makes its writes visible to them. No wait on the device is needed.
     return wait_on_device(value, 0) ? value : 0;
 }
 

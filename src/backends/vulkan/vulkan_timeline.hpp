@@ -1,4 +1,4 @@
-// The timeline of a Vulkan queue: the device's points are the values of one timeline semaphore.
+// The timeline of a Vulkan queue: device points are the values of a timeline semaphore.
 #pragma once
 
 #include "backends/common/device_timeline.hpp"
@@ -16,7 +16,7 @@ public:
 
     [[nodiscard]] VkSemaphore semaphore() const noexcept { return semaphore_; }
     [[nodiscard]] const LogicalDevice& device() const noexcept { return *device_; }
-    /// The last point that the device is known to have reached; does not ask it.
+    /// Returns the last point known to be reached by the device; does not query it.
     using DeviceTimeline::reached;
     [[nodiscard]] bool lost() const noexcept override { return device_->lost(); }
     void check_lost() const override { device_->check_lost(); }
@@ -24,7 +24,7 @@ public:
 private:
     [[nodiscard]] backends::Point ask() const noexcept override;
     void sleep_on_device(backends::Point point, Clock::time_point deadline) override;
-    /// False when the time ran out or the device was lost.
+    /// Returns false on timeout or if the device is lost.
     [[nodiscard]] bool wait_on_device(backends::Point point, std::uint64_t nanoseconds) const noexcept;
 
     std::shared_ptr<LogicalDevice> device_;

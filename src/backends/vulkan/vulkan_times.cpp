@@ -1,4 +1,4 @@
-// Queries of timestamps, and what they mean on the host's clock.
+// Timestamp queries, and their translation to the host's clock.
 #include "backends/vulkan/vulkan_times.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ VkQueryPool make_timestamps(LogicalDevice& device, std::uint32_t count) {
     return pool;
 }
 
-/// The device's ticks as nanoseconds of its clock.
+/// Converts the device's ticks to nanoseconds.
 std::int64_t to_nanoseconds(const PhysicalDevice& physical, std::uint64_t ticks) {
     if (physical.timestamp_bits < 64) ticks &= (std::uint64_t{1} << physical.timestamp_bits) - 1;
     if (physical.timestamp_period == 1.0f) return static_cast<std::int64_t>(ticks);
     return static_cast<std::int64_t>(static_cast<long double>(ticks) * physical.timestamp_period);
 }
 
-/// What the device's clock says now.
+/// Returns the current time of the device's clock.
 std::int64_t ask_clock(LogicalDevice& device) {
     auto info = structure<VkCalibratedTimestampInfoEXT>(VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT);
     info.timeDomain = VK_TIME_DOMAIN_DEVICE_EXT;
@@ -33,7 +33,7 @@ std::int64_t ask_clock(LogicalDevice& device) {
     return to_nanoseconds(device.physical(), ticks);
 }
 
-/// The same by a timestamp on the queue. Ends with the scope.
+/// Samples the device's clock with a timestamp on the queue.
 struct ClockSample {
     ClockSample(LogicalDevice& owner, SharedQueue& on, CommandPool& from)
         : device(owner), queue(on), commands(from) {
@@ -110,8 +110,8 @@ void TimedCommands::stamp(VkCommandBuffer buffer, std::uint32_t query, VkPipelin
 void TimedCommands::begin(VkCommandBuffer buffer, backends::TimesTag tag, TimedPlace place) {
     if (timed_.empty() && pool_ != VK_NULL_HANDLE)
         device_->vk.vkCmdResetQueryPool(buffer, pool_, 0, 2 * most_);
-    // Behind a barrier it begins when all before is done. Otherwise the end of that must not be waited for,
-    // which would hide that two commands overlap.
+    // After a barrier, the command begins when all earlier work has completed. Otherwise the timestamp must
+    // not wait for that, which would hide that commands overlap.
     stamp(buffer, static_cast<std::uint32_t>(2 * timed_.size()),
           place == TimedPlace::Behind ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
                                       : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
@@ -131,13 +131,14 @@ void TimedCommands::tell(backends::TimeOrder& order) const noexcept {
     const backends::DeviceClock& clock = device_->clock;
     for (std::uint32_t i = 0; i < timed_.size(); ++i) {
         std::uint64_t ticks[2] = {};
-        // They are there, as the commands are done. Never waited for: that would hold up all epilogues.
+        // The results are available because the commands have completed. Do not wait: that would block all
+        // epilogues.
         const VkResult result =
             device_->vk.vkGetQueryPoolResults(device_->handle(), pool_, 2 * i, 2, sizeof ticks, &ticks[0],
                                               sizeof ticks[0], VK_QUERY_RESULT_64_BIT);
-        if (result != VK_SUCCESS) return;  // a device that is lost
+        if (result != VK_SUCCESS) return;  // the device is lost
         const auto to_host = [&](std::uint64_t tick) {
-            // Nothing begins before it is given, whatever a translated clock says.
+            // A command cannot begin before its submission, even if the translated clock is behind.
             return std::max(clock.to_host(to_nanoseconds(device_->physical(), tick)), made_);
         };
         order.tell(timed_[i].tag, to_host(ticks[0]), to_host(ticks[1]), timed_[i].overlaps);
@@ -151,7 +152,7 @@ void calibrate_clock(LogicalDevice& device, SharedQueue& queue, CommandPool& com
         clock.calibrate([&] { return ask_clock(device); });
         return;
     }
-    // A timestamp on the queue waits for what is before it: that is asked for only once while it works.
+    // A timestamp on the queue waits for earlier work, so a busy queue is calibrated only once.
     if (!idle && clock.is_calibrated()) return;
     ClockSample sample(device, queue, commands);
     clock.calibrate([&] { return sample.take(); });

@@ -1,5 +1,5 @@
-// When commands ran, by the device's own clock: timestamps around the commands of one command buffer. Made
-// only for commands of which somebody wants to know that (backends/api/times.hpp).
+// Times of commands by the device's clock: timestamps around the commands of a command buffer. Created only
+// for commands whose times are requested (backends/api/times.hpp).
 #pragma once
 
 #include "backends/api/times.hpp"
@@ -12,27 +12,27 @@
 
 namespace volley::backends::vulkan {
 
-/// Where a timed command stands among the others.
+/// How a timed command is ordered after earlier ones.
 enum class TimedPlace : std::uint8_t {
-    Behind,      // a barrier stands before it
-    Free,        // everything before it is done, or ordered by other means
-    Overlapping  // it may run beside what is before it
+    Behind,      // preceded by a barrier
+    Free,        // earlier work has completed, or is ordered by other means
+    Overlapping  // may overlap earlier commands
 };
 
-/// The queue's lock guards it until it was submitted; then the epilogue has it.
+/// The queue's lock guards it until submission; then the epilogue owns it.
 class TimedCommands {
 public:
-    /// For so many commands. Throws what the driver's want of memory throws.
+    /// Reserves timestamps for `most` commands. Throws if the driver is out of memory.
     TimedCommands(std::shared_ptr<LogicalDevice> device, std::uint32_t most);
     ~TimedCommands();
     TimedCommands(const TimedCommands&) = delete;
     TimedCommands& operator=(const TimedCommands&) = delete;
 
-    // What an open command buffer is given around each command; the first of all makes the timestamps ready.
+    // Record timestamps around each command in an open command buffer; the first begin() resets the queries.
     void begin(VkCommandBuffer buffer, backends::TimesTag tag, TimedPlace place);
     void end(VkCommandBuffer buffer);
 
-    /// When the device is done with all of them.
+    /// Reports the times; call when the device has completed all commands.
     void tell(backends::TimeOrder& order) const noexcept;
 
 private:
@@ -43,15 +43,14 @@ private:
     void stamp(VkCommandBuffer buffer, std::uint32_t query, VkPipelineStageFlagBits stage);
 
     std::shared_ptr<LogicalDevice> device_;
-    VkQueryPool pool_ =
-        VK_NULL_HANDLE;  // none where the device's queues have no clock: then the host's has to do
+    VkQueryPool pool_ = VK_NULL_HANDLE;  // null if the device's queues have no clock; the host's is used then
     std::uint32_t most_;
     std::vector<Timed> timed_;
     std::int64_t made_;
 };
 
-/// Finds out anew where the device's clock stands, if it is time to. Waits for the driver's queue where the
-/// driver cannot be asked: if that is idle, or nothing is known yet.
+/// Calibrates the device's clock if that is due. If the driver cannot report the time directly, waits for the
+/// driver's queue, but only if that is idle or the clock was never calibrated.
 void calibrate_clock(LogicalDevice& device, SharedQueue& queue, CommandPool& commands, bool idle);
 
 }  // namespace volley::backends::vulkan
