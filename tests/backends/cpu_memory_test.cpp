@@ -1,4 +1,4 @@
-// The CPU's memory: alignment, budget, failure.
+// Memory of the CPU device: alignment, budget, failure.
 #include "backends/cpu_support.hpp"
 
 #include <volley/error.hpp>
@@ -24,12 +24,12 @@ TEST(CpuMemory, IsAlignedAndWritableToItsEnd) {
     }
 }
 
-TEST(CpuMemory, KeepsToTheLimitAndGivesBack) {
+TEST(CpuMemory, EnforcesTheLimitAndReturnsFreedBytes) {
     const auto device = open_cpu({.memory_limit = 10'000});
     const auto first = device->allocate(6000);
     try {
         const auto second = device->allocate(6000);
-        FAIL() << "over the limit";
+        FAIL() << "the limit was exceeded";
     } catch (const MemoryError& error) {
         EXPECT_EQ(error.code(), ErrorCode::OutOfMemory);
         EXPECT_NE(error.what_failed().find("6000"), std::string_view::npos) << error.what();
@@ -46,7 +46,7 @@ TEST(CpuMemory, RefusesMoreThanTheMachineHas) {
     EXPECT_NO_THROW((void)device->allocate(64));
 }
 
-TEST(CpuMemory, OfTheCallersCountsAgainstNoBudget) {
+TEST(CpuMemory, ImportedMemoryDoesNotCountAgainstTheLimit) {
     const auto device = open_cpu({.memory_limit = 1000});
     alignas(64) std::array<std::byte, 5000> mine{};
     const auto memory = device->import_host(mine);
@@ -55,7 +55,7 @@ TEST(CpuMemory, OfTheCallersCountsAgainstNoBudget) {
     EXPECT_TRUE(device->allocate(1000));
 }
 
-TEST(CpuMemory, OfTheHostCountsLikeAnyOther) {
+TEST(CpuMemory, HostMemoryCountsAgainstTheLimit) {
     const auto device = open_cpu({.memory_limit = 1000});
     EXPECT_THROW((void)device->allocate_host(1001), MemoryError);
     EXPECT_TRUE(device->allocate_host(1000));
@@ -73,7 +73,7 @@ TEST(CpuDevice, DescribesTheProcessor) {
     EXPECT_NE(info.describe().find("subgroup          4 lanes"), std::string::npos) << info.describe();
 }
 
-TEST(CpuDevice, HasNoSecondProcessor) { EXPECT_THROW((void)make_driver()->open(1, {}), DeviceError); }
+TEST(CpuDevice, RejectsASecondIndex) { EXPECT_THROW((void)make_driver()->open(1, {}), DeviceError); }
 
 }  // namespace
 }  // namespace volley::backends::cpu

@@ -1,4 +1,5 @@
-// Kernels on the CPU below the runtime: variants, how launches are cut, and that the pieces make the whole.
+// Kernels on the CPU below the runtime: variants, and the division of launches into pieces that cover the
+// grid.
 #include "backends/cpu/cpu_program.hpp"
 
 #include "backends/cpu/cpu_launch.hpp"
@@ -12,7 +13,7 @@
 namespace volley::backends::cpu {
 namespace {
 
-/// A kernel that sees its workgroup, with a loop whose length only the launch knows.
+/// Returns a kernel that uses its workgroup, with a loop whose length is known only at launch.
 ir::Function grouped_loop() {
     ir::Function fn;
     fn.name = "grouped_loop";
@@ -34,7 +35,8 @@ codegen::llvm::Target host() { return codegen::llvm::host_target(); }
 TEST(CpuProgram, CompilesAVariantOnceAndKeepsIt) {
     const CpuProgram program(multiply_add_kernel(), host());
     const auto& first = program.variant({{1, 1, 1}, true});
-    EXPECT_EQ(&program.variant({{64, 1, 1}, true}), &first) << "a flat kernel serves every local size";
+    EXPECT_EQ(&program.variant({{64, 1, 1}, true}), &first)
+        << "a flat kernel has one variant for all local sizes";
     EXPECT_NE(&program.variant({{1, 1, 1}, false}), &first);
     EXPECT_EQ(&program.variant({{1, 1, 1}, true}), &first);
 }
@@ -50,7 +52,7 @@ TEST(CpuProgram, SeveralThreadsGetTheSameVariant) {
     for (const auto* kernel : seen) EXPECT_EQ(kernel, seen[0]);
 }
 
-TEST(CpuProgram, EstimatesWhatAKernelCosts) {
+TEST(CpuProgram, EstimatesTheCostOfAKernel) {
     const CostEstimate simple = estimate_cost(multiply_add_kernel(), 8);
     EXPECT_TRUE(simple.certain);
     EXPECT_GT(simple.ns, 0.01);
@@ -93,7 +95,7 @@ TEST(CpuProgram, SmallAndLargeLaunchesComputeTheSame) {
     }
 }
 
-// ---- how a launch is cut ----
+// ---- division of launches ----
 
 struct Seen {
     std::vector<int> cells;
@@ -108,7 +110,7 @@ void mark(const codegen::llvm::Work* work) {
     }
 }
 
-/// Runs all pieces of a launch and checks that each invocation, or workgroup, is in just one.
+/// Runs all pieces of a launch and checks that each invocation, or workgroup, is in exactly one.
 void expect_exact_cover(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads) {
     KernelRun run;
     run.program = &program;
@@ -155,7 +157,7 @@ TEST(CpuPieces, SmallGridsAreOnePieceAndLargeOnesMany) {
     const CpuProgram program(multiply_add_kernel(), host());
     EXPECT_EQ(cut(program, {1024, 1, 1}, {64, 1, 1}, 8).count, 1u);
     EXPECT_GE(cut(program, {1 << 24, 1, 1}, {64, 1, 1}, 8).count, 64u);
-    EXPECT_GE(cut(program, {1 << 22, 2, 1}, {64, 1, 1}, 8).count, 64u) << "few long rows are cut too";
+    EXPECT_GE(cut(program, {1 << 22, 2, 1}, {64, 1, 1}, 8).count, 64u) << "few long rows are divided too";
     EXPECT_EQ(cut(program, {1 << 24, 1, 1}, {64, 1, 1}, 1).count, 1u) << "one thread";
 }
 

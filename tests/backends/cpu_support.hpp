@@ -1,4 +1,4 @@
-// For tests of the CPU backend below the runtime: devices, blocks of memory and contents.
+// Helpers for tests of the CPU backend below the runtime: devices, allocations and data.
 #pragma once
 
 #include "backends/cpu/cpu_driver.hpp"

@@ -1,4 +1,4 @@
-// How the commands of a batch are put together into tasks.
+// Grouping of a batch's commands into tasks.
 #include "backends/cpu/cpu_tasks.hpp"
 
 #include "backends/cpu/cpu_launch.hpp"
@@ -15,7 +15,7 @@ namespace {
 using testing::Random;
 using testing::seed_or;
 
-/// Commands of which only the order and the weight are known.
+/// Commands that have only dependencies and weights.
 struct Shape {
     std::vector<backends::BatchCommand> commands;
     std::vector<Weight> weights;
@@ -32,7 +32,7 @@ struct Shape {
     }
 };
 
-TEST(CpuTasks, AChainIsCutAtAPiecesWorth) {
+TEST(CpuTasks, SplitsAChainAtTheCostOfAPiece) {
     Shape shape;
     std::uint32_t last = shape.add(100, {});
     for (int k = 1; k < 1000; ++k) last = shape.add(100, {last});
@@ -44,7 +44,7 @@ TEST(CpuTasks, AChainIsCutAtAPiecesWorth) {
     }
 }
 
-TEST(CpuTasks, ChainsSideBySideStayApart) {
+TEST(CpuTasks, KeepsIndependentChainsSeparate) {
     Shape shape;
     for (std::uint32_t k = 0; k < 400; ++k)
         shape.add(1000, k < 2 ? std::vector<std::uint32_t>{} : std::vector{k - 2});
@@ -54,7 +54,7 @@ TEST(CpuTasks, ChainsSideBySideStayApart) {
     }
 }
 
-TEST(CpuTasks, ForksThatAreCheaperThanAnotherThreadAreOneTask) {
+TEST(CpuTasks, MergesForksThatAreCheaperThanAnotherThread) {
     Shape shape;
     const std::uint32_t first = shape.add(500, {});
     const std::uint32_t left = shape.add(500, {first});
@@ -63,7 +63,7 @@ TEST(CpuTasks, ForksThatAreCheaperThanAnotherThreadAreOneTask) {
     EXPECT_EQ(shape.tasks().size(), 1u);
 }
 
-TEST(CpuTasks, ForksThatAreNotStayApart) {
+TEST(CpuTasks, KeepsCostlyForksSeparate) {
     Shape shape;
     const std::uint32_t first = shape.add(500, {});
     const std::uint32_t left = shape.add(9000, {first});
@@ -72,7 +72,7 @@ TEST(CpuTasks, ForksThatAreNotStayApart) {
     EXPECT_EQ(shape.tasks().size(), 4u);
 }
 
-TEST(CpuTasks, ManySmallOnesLeaveSomeForEachThread) {
+TEST(CpuTasks, LeavesSeveralSmallTasksForEachThread) {
     Shape shape;
     for (int k = 0; k < 1000; ++k) shape.add(100, {});
     for (const unsigned threads : {2u, 16u}) {
@@ -83,7 +83,7 @@ TEST(CpuTasks, ManySmallOnesLeaveSomeForEachThread) {
     }
 }
 
-TEST(CpuTasks, WhatHasPiecesIsATaskOfItsOwn) {
+TEST(CpuTasks, PutsACommandWithPiecesIntoItsOwnTask) {
     Shape shape;
     const std::uint32_t first = shape.add(100, {});
     const std::uint32_t wide = shape.add(100, {first}, 4);
@@ -93,7 +93,7 @@ TEST(CpuTasks, WhatHasPiecesIsATaskOfItsOwn) {
     EXPECT_EQ(tasks[1].weight.pieces, 4u);
 }
 
-TEST(CpuTasks, KeepEveryCommandAndItsOrder) {
+TEST(CpuTasks, KeepsEveryCommandAndItsOrder) {
     for (int k = 0; k < 300; ++k) {
         const std::uint64_t seed = seed_or(static_cast<std::uint64_t>(k) + 1);
         SCOPED_TRACE("VOLLEY_SEED=" + std::to_string(seed));
@@ -115,7 +115,7 @@ TEST(CpuTasks, KeepEveryCommandAndItsOrder) {
         }
         const std::vector<TaskPlan> tasks = shape.tasks(static_cast<unsigned>(1 + random.below(4)));
 
-        // Where each command is, and which tasks are known to have ended before a task starts.
+        // The position of each command, and the tasks known to have completed before each task starts.
         std::vector<std::pair<std::size_t, std::size_t>> place(count, {tasks.size(), 0});
         std::vector<std::vector<bool>> ended(tasks.size(), std::vector<bool>(tasks.size(), false));
         for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -126,7 +126,7 @@ TEST(CpuTasks, KeepEveryCommandAndItsOrder) {
             }
             for (std::size_t i = 0; i < tasks[t].commands.size(); ++i) {
                 const std::uint32_t command = tasks[t].commands[i];
-                ASSERT_EQ(place[command].first, tasks.size()) << "command " << command << " is there twice";
+                ASSERT_EQ(place[command].first, tasks.size()) << "command " << command << " occurs twice";
                 place[command] = {t, i};
                 ASSERT_EQ(shape.weights[command].pieces, tasks[t].weight.pieces);
             }

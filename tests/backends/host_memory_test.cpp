@@ -1,5 +1,4 @@
-// Memory that is not just the device's: the host's own that it reads fastest, the caller's bytes, and objects
-// of the driver's.
+// Host memory allocated by the device, imported host memory, and native buffers of the driver.
 #include "backends/queue_support.hpp"
 #include "backends/subjects.hpp"
 #include "support/expect_error.hpp"
@@ -21,7 +20,7 @@ bool is_aligned(const void* address, std::size_t alignment) {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-/// Bytes of the caller's, at a multiple of a page.
+/// Page-aligned host memory for imports.
 class Pages {
 public:
     explicit Pages(std::size_t bytes) : bytes_(bytes) {
@@ -49,7 +48,7 @@ protected:
 };
 VOLLEY_EVERY_SUBJECT_SUITE(HostMemoryTest);
 
-TEST_P(HostMemoryTest, IsAddressableAndInWholePages) {
+TEST_P(HostMemoryTest, IsAddressableAndPageAligned) {
     with_each_memory([&] {
         std::vector<std::unique_ptr<backends::Memory>> blocks;
         for (const std::size_t size : {1u, 100u, 4096u, 5000u, 3u << 20, 100u}) {
@@ -68,7 +67,7 @@ TEST_P(HostMemoryTest, IsAddressableAndInWholePages) {
     });
 }
 
-TEST_P(HostMemoryTest, IsCopiedToTheDeviceAndBackInOrder) {
+TEST_P(HostMemoryTest, CopiesToTheDeviceAndBackInOrder) {
     with_each_memory([&] {
         const auto program = GetParam().multiply_add(*device);
         constexpr std::uint32_t count = 200'000;
@@ -86,13 +85,13 @@ TEST_P(HostMemoryTest, IsCopiedToTheDeviceAndBackInOrder) {
     });
 }
 
-TEST_P(HostMemoryTest, IsWrittenAndReadInTheQueuesOrder) {
+TEST_P(HostMemoryTest, IsWrittenAndReadInQueueOrder) {
     with_each_memory([&] {
         const auto memory = device->allocate(4000);
         const auto host = device->allocate_host(4000);
         Gate gate;
         queue->call([&] { gate.pass(); });
-        queue->write(*host, 0, bytes_of(counting(1000)));  // as any other memory
+        queue->write(*host, 0, bytes_of(counting(1000)));  // like any other memory
         queue->copy(*memory, 0, *host, 0, 4000);
         queue->fill(*host, 0, 4000, std::vector<std::byte>(4, std::byte{1}));
         queue->copy(*host, 400, *memory, 0, 400);
@@ -109,7 +108,7 @@ TEST_P(HostMemoryTest, IsWrittenAndReadInTheQueuesOrder) {
     });
 }
 
-TEST_P(HostMemoryTest, MayOutliveItsQueueAndDevice) {
+TEST_P(HostMemoryTest, OutlivesItsQueueAndDevice) {
     auto host = device->allocate_host(1000);
     queue.reset();
     device.reset();
@@ -117,9 +116,9 @@ TEST_P(HostMemoryTest, MayOutliveItsQueueAndDevice) {
     host.reset();
 }
 
-// ---- the caller's bytes ----
+// ---- imported host memory ----
 
-TEST_P(HostMemoryTest, TheCallersBytesServeAKernelWithoutACopy) {
+TEST_P(HostMemoryTest, KernelsUseImportedMemoryWithoutACopy) {
     with_each_memory([&] {
         if (device->import_alignment() == 0) return;
         ASSERT_LE(device->import_alignment(), page);
@@ -138,11 +137,11 @@ TEST_P(HostMemoryTest, TheCallersBytesServeAKernelWithoutACopy) {
                 EXPECT_EQ(std::memcmp(mine.ints().data(), result.data(), 4 * page), 0);
             }
         }
-        mine.ints()[0] = 1;  // still the caller's
+        mine.ints()[0] = 1;  // the caller may still write it
     });
 }
 
-TEST_P(HostMemoryTest, TheCallersBytesTakePartInTransfers) {
+TEST_P(HostMemoryTest, TransfersUseImportedMemory) {
     with_each_memory([&] {
         if (device->import_alignment() == 0) return;
         const Pages mine(2 * page);
@@ -166,9 +165,9 @@ TEST_P(HostMemoryTest, TheCallersBytesTakePartInTransfers) {
     });
 }
 
-TEST_P(HostMemoryTest, TheCallersBytesMustBeAligned) {
-    if (device->import_alignment() == 0) GTEST_SKIP() << "the device cannot use the caller's memory";
-    if (device->import_alignment() == 1) GTEST_SKIP() << "the device takes any memory";
+TEST_P(HostMemoryTest, ImportRequiresAlignment) {
+    if (device->import_alignment() == 0) GTEST_SKIP() << "the device cannot import host memory";
+    if (device->import_alignment() == 1) GTEST_SKIP() << "the device imports any memory";
     const Pages mine(2 * page);
     const std::string text = error_of(ErrorCode::InvalidArgument, [&] {
         (void)device->import_host(mine.bytes().subspan(device->import_alignment() / 2, page));
@@ -177,20 +176,20 @@ TEST_P(HostMemoryTest, TheCallersBytesMustBeAligned) {
     EXPECT_NO_THROW((void)device->import_host(mine.bytes()));
 }
 
-TEST_P(HostMemoryTest, NoBytesAreNoMemory) {
-    if (device->import_alignment() == 0) GTEST_SKIP() << "the device cannot use the caller's memory";
+TEST_P(HostMemoryTest, ImportRejectsAnEmptyRange) {
+    if (device->import_alignment() == 0) GTEST_SKIP() << "the device cannot import host memory";
     error_of(ErrorCode::InvalidArgument, [&] { (void)device->import_host({}); });
 }
 
-TEST_P(HostMemoryTest, ADeviceThatCannotUseTheCallersBytesSaysSo) {
-    if (device->import_alignment() != 0) GTEST_SKIP() << "the device can";
+TEST_P(HostMemoryTest, ImportFailsOnADeviceWithoutSupport) {
+    if (device->import_alignment() != 0) GTEST_SKIP() << "the device supports it";
     const Pages mine(page);
     error_of(ErrorCode::Unsupported, [&] { (void)device->import_host(mine.bytes()); });
 }
 
-// ---- the driver's objects ----
+// ---- native buffers ----
 
-TEST_P(HostMemoryTest, ADriversObjectsAreGiven) {
+TEST_P(HostMemoryTest, NativeHandlesAreExposed) {
     with_each_memory([&] {
         const auto memory = device->allocate(1000);
         const NativeDevice own = device->native();
@@ -214,7 +213,7 @@ TEST_P(HostMemoryTest, ADriversObjectsAreGiven) {
     });
 }
 
-/// The part of a driver's object from that byte on.
+/// Returns the part of a native buffer that starts at `offset`.
 NativeBuffer part_of(NativeBuffer buffer, std::uint64_t offset, std::uint64_t bytes) {
     const auto cut = [&](auto& part) {
         part.offset += offset;
@@ -225,7 +224,7 @@ NativeBuffer part_of(NativeBuffer buffer, std::uint64_t offset, std::uint64_t by
     return buffer;
 }
 
-TEST_P(HostMemoryTest, ADriversObjectServesAsMemory) {
+TEST_P(HostMemoryTest, ANativeBufferServesAsMemory) {
     with_each_memory([&] {
         const auto memory = device->allocate(8192);
         if (std::holds_alternative<std::monostate>(memory->native())) return;
@@ -261,7 +260,7 @@ TEST_P(HostMemoryTest, ADriversObjectServesAsMemory) {
     });
 }
 
-TEST_P(HostMemoryTest, AnObjectThatDoesNotFitIsRefused) {
+TEST_P(HostMemoryTest, AnUnsuitableNativeBufferIsRejected) {
     const auto memory = device->allocate(1000);
     const NativeBuffer own = memory->native();
     error_of(ErrorCode::Unsupported, [&] { (void)device->import_native({}); });

@@ -1,5 +1,5 @@
-// The device that runs nothing: its log tells what was asked of it, in text and in entries, and its host
-// memory is memory.
+// The null device, which runs nothing: its log records all commands as text and as entries, and its host
+// memory holds data.
 #include "backends/queue_support.hpp"
 #include "support/null/null_driver.hpp"
 #include "support/null/null_queue.hpp"
@@ -29,10 +29,10 @@ protected:
     std::unique_ptr<backends::Device> device = make_driver(log)->open(0, {});
     std::unique_ptr<backends::Queue> queue = device->make_queue();
     std::unique_ptr<backends::Queue> other = device->make_queue();
-    std::unique_ptr<backends::Memory> memory = device->allocate(1000);  // the log's number 1
+    std::unique_ptr<backends::Memory> memory = device->allocate(1000);  // number 1 in the log
     std::unique_ptr<backends::Program> program = device->compile(testing::multiply_add_kernel());
 
-    /// The kernel, on ten elements from the byte `offset` on.
+    /// A launch of the kernel on ten elements, starting at byte `offset`.
     BatchCommand launch_at(std::uint64_t offset, std::vector<std::uint32_t> after = {},
                            std::uint32_t level = 0) {
         BatchCommand command;
@@ -60,7 +60,7 @@ protected:
     const int factor = 3;
 };
 
-TEST_F(NullDeviceTest, WritesDownRectsAsOneCommandEach) {
+TEST_F(NullDeviceTest, LogsEachRectAsOneCommand) {
     const backends::Rect rect{40, {3, 4}};
     const backends::RectPlace at{0, {60, 240}};
     std::array<std::byte, 1000> data;
@@ -72,12 +72,12 @@ TEST_F(NullDeviceTest, WritesDownRectsAsOneCommandEach) {
     const Lines expected = {"q0 write_rect 3x4 rows of 40 -> 1", "q0 read_rect 3x4 rows of 40 -> 2",
                             "q0 copy_rect 3x4 rows of 40 -> 3", "q0 fill_rect 3x4 rows of 40 -> 4"};
     EXPECT_EQ(log->lines(), expected);
-    EXPECT_EQ(data[39], std::byte{0}) << "zeros are read";
+    EXPECT_EQ(data[39], std::byte{0}) << "reads return zeros";
     EXPECT_EQ(data[40], std::byte{1});
     EXPECT_EQ(queue->rect_calls(at, at, rect), 1u);
 }
 
-TEST_F(NullDeviceTest, HasHostMemoryEvenWhereItsOwnIsOutOfReach) {
+TEST_F(NullDeviceTest, HasHostMemoryEvenIfDeviceMemoryIsUnmapped) {
     EXPECT_EQ(memory->host(), nullptr);
     const auto on_host = device->allocate_host(5000);
     ASSERT_NE(on_host->host(), nullptr);
@@ -86,7 +86,7 @@ TEST_F(NullDeviceTest, HasHostMemoryEvenWhereItsOwnIsOutOfReach) {
     EXPECT_EQ(log->live_bytes, 6000u);
 }
 
-TEST_F(NullDeviceTest, SaysWhoIsWaitedFor) {
+TEST_F(NullDeviceTest, LogsTheQueueThatIsWaitedFor) {
     queue->fill(*memory, 0, 100, std::vector<std::byte>(4));
     other->wait_for(queue->timeline(), 1);
     queue->timeline().wait(1);
@@ -100,7 +100,7 @@ TEST_F(NullDeviceTest, SaysWhoIsWaitedFor) {
     EXPECT_EQ(entries[2].point, 1u);
 }
 
-TEST_F(NullDeviceTest, DoesNotKnowTheQueuesOfOtherDevices) {
+TEST_F(NullDeviceTest, LogsWaitsForOtherDevicesWithoutAQueue) {
     class Other final : public backends::Timeline {
         [[nodiscard]] backends::Point completed() const noexcept override { return 0; }
         void wait(backends::Point /*point*/) override {}
@@ -113,7 +113,7 @@ TEST_F(NullDeviceTest, DoesNotKnowTheQueuesOfOtherDevices) {
     EXPECT_EQ(log->entries()[0].other_queue, NullEntry::unknown);
 }
 
-TEST_F(NullDeviceTest, KnowsTheBytesOfEachCommand) {
+TEST_F(NullDeviceTest, LogsTheBytesThatEachCommandUses) {
     const auto second = device->allocate(1000);
     const auto on_host = device->allocate_host(1000);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
@@ -133,17 +133,17 @@ TEST_F(NullDeviceTest, KnowsTheBytesOfEachCommand) {
               (Uses{{1, 0, 10, false}, {NullUse::host, address(on_host->host() + 60), 10, true}}));
     EXPECT_EQ(entries[4].uses,
               (Uses{{1, 5, 10, true}, {1, 25, 10, true}, {1, 105, 10, true}, {1, 125, 10, true}}));
-    EXPECT_EQ(entries[5].uses, (Uses{{1, 5, 40, true}})) << "rows that touch are one piece";
-    EXPECT_EQ(entries[6].uses, (Uses{{1, 80, 40, true}})) << "ten elements, which the kernel writes";
+    EXPECT_EQ(entries[5].uses, (Uses{{1, 5, 40, true}})) << "contiguous rows are one range";
+    EXPECT_EQ(entries[6].uses, (Uses{{1, 80, 40, true}})) << "the ten elements that the kernel writes";
 }
 
-TEST_F(NullDeviceTest, SaysWhatALaunchFollowsWhereLaunchesMayOverlap) {
+TEST_F(NullDeviceTest, LogsLaunchDependenciesOnQueuesThatOverlap) {
     const BatchCommand command = launch_at(0);
     backends::Launch launch = command.launch();
     launch.after = 2;
     queue->launch(launch);
     EXPECT_EQ(log->lines(), Lines{"q0 launch multiply_add 10x1x1 local 64x1x1 -> 1"})
-        << "this one is in order";
+        << "this queue is in order";
     EXPECT_EQ(log->entries()[0].after, NullEntry::everything);
     log->clear();
     const auto free_device = make_driver(log, {.overlaps = true})->open(0, {});
@@ -156,7 +156,7 @@ TEST_F(NullDeviceTest, SaysWhatALaunchFollowsWhereLaunchesMayOverlap) {
     EXPECT_EQ(log->entries()[0].after, 2u);
 }
 
-TEST_F(NullDeviceTest, WritesDownABatchAsOneSubmission) {
+TEST_F(NullDeviceTest, LogsABatchAsOneSubmission) {
     BatchPlan plan;
     plan.value_bytes = 16;
     plan.commands.push_back(launch_at(0));
@@ -165,7 +165,7 @@ TEST_F(NullDeviceTest, WritesDownABatchAsOneSubmission) {
     plan.commands.push_back(move(BatchKind::Copy, {{40, {1, 1}}, {200, {}}, {0, {}}}, {0}, 1));
     plan.commands.push_back(move(BatchKind::Fill, {{4, {2, 3}}, {100, {8, 100}}, {}}, {0, 1}, 1));
     const auto batch = queue->prepare(std::move(plan));
-    EXPECT_TRUE(log->lines().empty()) << "making it ready is no command";
+    EXPECT_TRUE(log->lines().empty()) << "preparing a batch is not a command";
     queue->fill(*memory, 0, 4, std::vector<std::byte>(4));
     EXPECT_EQ(queue->submit(*batch, 2, std::vector<std::byte>(32, std::byte{7})), 2u);
     EXPECT_EQ(queue->last(), 2u) << "one point";
@@ -184,10 +184,10 @@ TEST_F(NullDeviceTest, WritesDownABatchAsOneSubmission) {
     EXPECT_EQ(entry.commands[2].uses, (Uses{{1, 0, 40, false}, {1, 200, 40, true}}));
     EXPECT_EQ(entry.commands[3].after, (std::vector<std::uint32_t>{0, 1}));
     EXPECT_EQ(entry.commands[3].level, 1u);
-    EXPECT_EQ(queue->submit(*batch, 0, {}), 2u) << "no instance is no command";
+    EXPECT_EQ(queue->submit(*batch, 0, {}), 2u) << "zero instances are not a command";
 }
 
-TEST_F(NullDeviceTest, RefusesBatchesThatBreakWhatIsPromised) {
+TEST_F(NullDeviceTest, RejectsInvalidBatches) {
     const auto refused = [&](std::vector<BatchCommand> commands, std::uint32_t value_bytes = 0) {
         try {
             static_cast<void>(queue->prepare({std::move(commands), value_bytes}));
@@ -197,20 +197,20 @@ TEST_F(NullDeviceTest, RefusesBatchesThatBreakWhatIsPromised) {
         }
     };
     EXPECT_FALSE(refused({launch_at(0), launch_at(0, {0}, 1)}));
-    EXPECT_TRUE(refused({launch_at(0), launch_at(0, {1}, 1)})) << "it follows itself";
+    EXPECT_TRUE(refused({launch_at(0), launch_at(0, {1}, 1)})) << "it depends on itself";
     EXPECT_TRUE(refused({launch_at(0), launch_at(0, {0}, 0)})) << "the level is wrong";
-    EXPECT_TRUE(refused({launch_at(0), launch_at(0, {0}, 1), launch_at(100)})) << "levels only grow";
-    EXPECT_TRUE(refused({launch_at(0), launch_at(80), launch_at(0, {1, 0}, 1)})) << "it is not sorted";
-    EXPECT_TRUE(refused({launch_at(0)}, 8)) << "values come in steps of 16 bytes";
+    EXPECT_TRUE(refused({launch_at(0), launch_at(0, {0}, 1), launch_at(100)})) << "levels must not decrease";
+    EXPECT_TRUE(refused({launch_at(0), launch_at(80), launch_at(0, {1, 0}, 1)})) << "`after` is not sorted";
+    EXPECT_TRUE(refused({launch_at(0)}, 8)) << "the size of values must be a multiple of 16 bytes";
     BatchCommand dynamic = launch_at(0);
     dynamic.args[1] = {.dynamic = 16};
     EXPECT_FALSE(refused({dynamic}, 32));
-    EXPECT_TRUE(refused({dynamic}, 16)) << "it lies behind the values";
+    EXPECT_TRUE(refused({dynamic}, 16)) << "the dynamic argument is outside the values";
     dynamic.args.pop_back();
     EXPECT_TRUE(refused({dynamic}, 16)) << "an argument is missing";
     const auto batch = queue->prepare({{launch_at(0)}, 16});
     EXPECT_THROW(queue->submit(*batch, 2, std::vector<std::byte>(16)), Error)
-        << "values of one instance for two";
+        << "values of only one of two instances";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Drivers that fail: entries of a device's table are replaced by functions that say so.
+// Simulates failing drivers by replacing entries of a device's function table.
 #include "backends/opencl_support.hpp"
 
 #include <volley/error.hpp>
@@ -35,7 +35,7 @@ cl_int CL_API_CALL fake_marker(cl_command_queue queue, cl_uint count, const cl_e
     const cl_int result = marker_result.load();
     return result == CL_SUCCESS ? real_marker(queue, count, list, event) : result;
 }
-/// Never done while frozen; else done, or failed with event_status.
+/// Reports events as pending while frozen; otherwise as complete, or failed with event_status.
 cl_int CL_API_CALL fake_event_info(cl_event event, cl_event_info what, std::size_t size, void* value,
                                    std::size_t* written) {
     const cl_int result = real_event_info(event, what, size, value, written);
@@ -51,7 +51,7 @@ cl_int CL_API_CALL fake_event_info(cl_event event, cl_event_info what, std::size
 using Callback = void(CL_CALLBACK*)(cl_event, cl_int, void*);
 std::mutex callbacks_mutex;
 std::vector<std::pair<Callback, void*>> callbacks;
-/// Calls nobody, as a driver whose device has stopped; the test does when it ends.
+/// Keeps callbacks uncalled, like a driver whose device has stopped; the test calls them at its end.
 cl_int CL_API_CALL keep_callback(cl_event /*event*/, cl_int /*status*/, Callback function, void* data) {
     const std::scoped_lock lock(callbacks_mutex);
     callbacks.emplace_back(function, data);
@@ -99,7 +99,7 @@ protected:
     std::unique_ptr<OpenClDevice> device;
     std::unique_ptr<backends::Program> program;
     std::unique_ptr<backends::Memory> memory;
-    std::unique_ptr<backends::Queue> queue;  // ends first, and waits for its work
+    std::unique_ptr<backends::Queue> queue;  // destroyed first, after waiting for its work
 };
 
 TEST_F(OpenClFailureTest, ALostDeviceFailsEveryLaterCall) {
@@ -122,13 +122,13 @@ TEST_F(OpenClFailureTest, ALostDeviceFailsEveryLaterCall) {
     EXPECT_TRUE(queue->timeline().wait_for(queue->last(), 1s));
 }
 
-TEST_F(OpenClFailureTest, ACommandWhoseEventSaysThatTheDeviceIsGoneLosesIt) {
+TEST_F(OpenClFailureTest, AnEventThatReportsALostDeviceLosesIt) {
     event_status = CL_DEVICE_NOT_AVAILABLE;
     const Point point = launch();
     expect_lost([&] { queue->timeline().wait(point); });
 }
 
-TEST_F(OpenClFailureTest, AFailedCommandIsTheErrorOfThoseWhoWaitForIt) {
+TEST_F(OpenClFailureTest, AFailedCommandFailsItsWait) {
     event_status = CL_OUT_OF_RESOURCES;
     const Point bad = launch();
     EXPECT_THROW(queue->timeline().wait(bad), MemoryError);
@@ -157,8 +157,8 @@ TEST_F(OpenClFailureTest, WaitingThreadsWakeWhenTheDeviceIsLost) {
     EXPECT_EQ(woken, 3);
 }
 
-TEST_F(OpenClFailureTest, CommandsBehindACallbackAreDroppedWhenTheDeviceIsLost) {
-    launch();  // the variant is compiled
+TEST_F(OpenClFailureTest, PendingCommandsAfterACallbackAreDroppedWhenTheDeviceIsLost) {
+    launch();  // compiles the variant
     Gate gate;
     queue->call([&] { gate.pass(); });
     bool called = false;
@@ -171,7 +171,7 @@ TEST_F(OpenClFailureTest, CommandsBehindACallbackAreDroppedWhenTheDeviceIsLost) 
     EXPECT_FALSE(called);
 }
 
-TEST_F(OpenClFailureTest, OtherDevicesGoOn) {
+TEST_F(OpenClFailureTest, OtherDevicesAreUnaffected) {
     enqueue_result = CL_DEVICE_NOT_AVAILABLE;
     expect_lost([&] { launch(); });
     const auto other = open_first();
@@ -183,7 +183,7 @@ TEST_F(OpenClFailureTest, OtherDevicesGoOn) {
     EXPECT_EQ(read_back(*other_queue, *other_memory, 100)[99], 198);
 }
 
-TEST_F(OpenClFailureTest, ALaunchWithoutResourcesFailsAloneAndTheQueueGoesOn) {
+TEST_F(OpenClFailureTest, ALaunchWithoutResourcesFailsAndTheQueueContinues) {
     queue->write(*memory, 0, bytes_of(counting(1000)));
     for (const cl_int result :
          {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE}) {
@@ -196,13 +196,13 @@ TEST_F(OpenClFailureTest, ALaunchWithoutResourcesFailsAloneAndTheQueueGoesOn) {
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 3 * 999);
 }
 
-TEST_F(OpenClFailureTest, WithoutResourcesForAnythingTheDeviceIsLost) {
+TEST_F(OpenClFailureTest, ADeviceWithoutAnyResourcesIsLost) {
     enqueue_result = CL_OUT_OF_RESOURCES;
     marker_result = CL_OUT_OF_RESOURCES;
     expect_lost([&] { launch(); });
 }
 
-TEST_F(OpenClFailureTest, AWorkgroupThatTheKernelDoesNotFitIsALaunchError) {
+TEST_F(OpenClFailureTest, AWorkgroupTooLargeForTheKernelIsALaunchError) {
     enqueue_result = CL_INVALID_WORK_GROUP_SIZE;
     try {
         launch();
@@ -214,7 +214,7 @@ TEST_F(OpenClFailureTest, AWorkgroupThatTheKernelDoesNotFitIsALaunchError) {
     }
 }
 
-TEST_F(OpenClFailureTest, AFailedSubmissionBehindACallbackIsTheQueuesError) {
+TEST_F(OpenClFailureTest, AFailedSubmissionAfterACallbackFailsTheWait) {
     launch();
     queue->write(*memory, 0, bytes_of(counting(1000)));
     Gate gate;
@@ -229,7 +229,7 @@ TEST_F(OpenClFailureTest, AFailedSubmissionBehindACallbackIsTheQueuesError) {
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 3 * 999) << "one launch has run";
 }
 
-TEST_F(OpenClFailureTest, ATimedWaitGivesUp) {
+TEST_F(OpenClFailureTest, ATimedWaitReturnsOnTimeout) {
     frozen = true;
     const Point point = launch();
     const auto start = std::chrono::steady_clock::now();
@@ -241,7 +241,7 @@ TEST_F(OpenClFailureTest, ATimedWaitGivesUp) {
 
 decltype(Api::EnqueueReadBuffer) real_read = nullptr;
 std::atomic<int> reads_left{0};
-/// Has memory for so many more.
+/// Succeeds a limited number of times, then reports that memory is exhausted.
 cl_int CL_API_CALL fake_read(cl_command_queue on, cl_mem buffer, cl_bool blocking, std::size_t offset,
                              std::size_t size, void* to, cl_uint count, const cl_event* list,
                              cl_event* event) {
@@ -249,7 +249,7 @@ cl_int CL_API_CALL fake_read(cl_command_queue on, cl_mem buffer, cl_bool blockin
     return real_read(on, buffer, blocking, offset, size, to, count, list, event);
 }
 
-TEST_F(OpenClFailureTest, AReadWhoseThirdChunkIsNotEnqueuedBringsNothingHomeLater) {
+TEST_F(OpenClFailureTest, AReadWhoseThirdChunkFailsDoesNotWriteToTheHostLater) {
     OpenClOptions options;
     options.heap.share = false;
     options.queue.chunk_bytes = 1000;
@@ -264,9 +264,9 @@ TEST_F(OpenClFailureTest, AReadWhoseThirdChunkIsNotEnqueuedBringsNothingHomeLate
     EXPECT_THROW(other_queue->read(*block, 0, std::as_writable_bytes(std::span(home))), MemoryError);
     home = untouched;
     other_queue->timeline().wait(other_queue->last());
-    EXPECT_EQ(home, untouched) << "its caller has the memory back";
+    EXPECT_EQ(home, untouched) << "the caller owns the memory again";
     reads_left = 100;
-    EXPECT_EQ(read_back(*other_queue, *block, 1000), data) << "the queue goes on";
+    EXPECT_EQ(read_back(*other_queue, *block, 1000), data) << "the queue continues";
 }
 
 cl_int CL_API_CALL refuse_build(cl_program /*program*/, cl_uint /*count*/, const cl_device_id* /*devices*/,
@@ -275,7 +275,7 @@ cl_int CL_API_CALL refuse_build(cl_program /*program*/, cl_uint /*count*/, const
     return CL_BUILD_PROGRAM_FAILURE;
 }
 
-TEST_F(OpenClFailureTest, AKernelThatTheDriverRefusesIsACompileErrorAtItsFirstLaunch) {
+TEST_F(OpenClFailureTest, AKernelThatTheDriverRejectsIsACompileErrorAtItsFirstLaunch) {
     Api& cl = device->logical().cl;
     const auto real = std::exchange(cl.BuildProgram, refuse_build);
     try {

@@ -1,5 +1,5 @@
-// The caller's memory and a program's own cl_mem objects as memory of an OpenCL device, and drivers that
-// refuse them.
+// Imports of host memory and of the application's cl_mem objects into an OpenCL device, and drivers that
+// reject them.
 #include "backends/opencl_support.hpp"
 #include "support/expect_error.hpp"
 
@@ -47,7 +47,7 @@ protected:
     Api* cl = nullptr;
 };
 
-TEST_F(OpenClImportTest, AProgramsOwnBufferServesAKernel) {
+TEST_F(OpenClImportTest, AKernelRunsOnAnImportedBuffer) {
     cl_mem buffer = make(4000);
     cl_int result = CL_SUCCESS;
     cl_command_queue own = cl->CreateCommandQueueWithProperties(context, handle, nullptr, &result);
@@ -62,7 +62,7 @@ TEST_F(OpenClImportTest, AProgramsOwnBufferServesAKernel) {
         const auto program = device->compile(multiply_add_kernel());
         queue->timeline().wait(launch_multiply_add(*queue, *program, *memory, 3, 1000));
     }
-    // The driver lets go of a launch's arguments at some time after its end.
+    // The driver releases a launch's arguments some time after it completes.
     for (int i = 0; i < 5000 && references(buffer) != 1u; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(references(buffer), 1u);
@@ -72,10 +72,10 @@ TEST_F(OpenClImportTest, AProgramsOwnBufferServesAKernel) {
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(after[static_cast<std::size_t>(i)], 3 * (5 + i) + i);
     cl->ReleaseCommandQueue(own);
     cl->ReleaseMemObject(buffer);
-    EXPECT_EQ(device->heap().live(), 0u) << "it counts against no budget";
+    EXPECT_EQ(device->heap().live(), 0u) << "it does not count against the budget";
 }
 
-TEST_F(OpenClImportTest, APartOfABufferIsAPlaceInTheWhole) {
+TEST_F(OpenClImportTest, ASubBufferIsARangeOfItsParent) {
     cl_mem whole = make(8192);
     const cl_buffer_region region{4096, 4096};
     cl_int result = CL_SUCCESS;
@@ -86,7 +86,7 @@ TEST_F(OpenClImportTest, APartOfABufferIsAPlaceInTheWhole) {
     const auto all = device->import_native(OpenClBuffer{whole, 0, 8192});
     queue->write(*all, 0, bytes_of(counting(2048)));
     EXPECT_EQ(read_back(*queue, *memory, 512), counting(512, 1280));
-    // Kernels in OpenCL C are given a part of the whole that begins there.
+    // Kernels written in OpenCL C receive a sub-buffer of the parent that starts there.
     const auto program = device->compile(
         raw_kernel("kernel void add(global int* data) { data[get_global_id(0)] += 100000; }", "add"));
     backends::Argument argument;
@@ -101,7 +101,7 @@ TEST_F(OpenClImportTest, APartOfABufferIsAPlaceInTheWhole) {
     cl->ReleaseMemObject(whole);
 }
 
-TEST_F(OpenClImportTest, ABufferOfAnotherContextIsRefused) {
+TEST_F(OpenClImportTest, ABufferOfAnotherContextIsRejected) {
     const auto other = open_first();
     cl_mem buffer =
         make(100, static_cast<cl_context>(std::get<volley::OpenClDevice>(other->native()).context));
@@ -125,7 +125,7 @@ cl_int CL_API_CALL say_image(cl_mem buffer, cl_mem_info what, std::size_t size, 
 }
 cl_int CL_API_CALL refuse_retain(cl_mem /*buffer*/) { return CL_OUT_OF_RESOURCES; }
 
-TEST_F(OpenClImportTest, AnImageIsRefused) {
+TEST_F(OpenClImportTest, AnImageIsRejected) {
     cl_mem buffer = make(100);
     real_info = std::exchange(cl->GetMemObjectInfo, say_image);
     error_of(ErrorCode::InvalidArgument, [&] { (void)device->import_native(OpenClBuffer{buffer, 0, 100}); });
@@ -133,7 +133,7 @@ TEST_F(OpenClImportTest, AnImageIsRefused) {
     cl->ReleaseMemObject(buffer);
 }
 
-TEST_F(OpenClImportTest, ADriverThatFailsIsAnErrorAndNothingLeaks) {
+TEST_F(OpenClImportTest, AFailingDriverIsAnErrorWithoutLeaks) {
     cl_mem buffer = make(100);
     const auto info = std::exchange(cl->GetMemObjectInfo, refuse_info);
     EXPECT_THROW((void)device->import_native(OpenClBuffer{buffer, 0, 100}), MemoryError);
@@ -153,7 +153,7 @@ cl_mem CL_API_CALL refuse_host(cl_context /*context*/, cl_mem_flags /*flags*/, s
     return nullptr;
 }
 
-TEST_F(OpenClImportTest, ADriverThatRefusesTheCallersMemoryIsAnError) {
+TEST_F(OpenClImportTest, ADriverThatRejectsHostMemoryIsAnError) {
     alignas(4096) static std::array<std::byte, 4096> mine{};
     const auto real = std::exchange(cl->CreateBuffer, refuse_host);
     error_of(ErrorCode::Unsupported, [&] { (void)device->import_host(mine); });
@@ -161,7 +161,7 @@ TEST_F(OpenClImportTest, ADriverThatRefusesTheCallersMemoryIsAnError) {
     EXPECT_NO_THROW((void)device->import_host(mine));
 }
 
-TEST_F(OpenClImportTest, TheCallersMemoryCountsAgainstNoBudget) {
+TEST_F(OpenClImportTest, ImportedMemoryDoesNotCountAgainstTheBudget) {
     OpenClOptions options;
     options.memory_limit = 100;
     const auto small = open_first(options);

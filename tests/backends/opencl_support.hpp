@@ -1,5 +1,5 @@
-// For tests of the OpenCL backend below the runtime. They run on the first OpenCL device, which is PoCL's;
-// where there is none, they are skips that say so.
+// Helpers for tests of the OpenCL backend below the runtime. The tests run on the first OpenCL device,
+// typically PoCL, and are skipped if there is none.
 #pragma once
 
 #include "backends/opencl/opencl_device.hpp"
@@ -17,7 +17,7 @@ namespace volley::backends::opencl {
 
 using namespace volley::testing;  // NOLINT(google-build-using-namespace)
 
-/// Null where there is none.
+/// Returns null if there is no device.
 inline std::unique_ptr<OpenClDevice> open_first(const OpenClOptions& options = {}) {
     const Platforms& platforms = Platforms::open();
     if (platforms.devices.empty()) return nullptr;
@@ -31,7 +31,7 @@ protected:
     }
 };
 
-/// A kernel of OpenCL C with one buffer of ints, and more parameters as the test adds them.
+/// Returns an OpenCL C kernel with one buffer of ints; tests add further parameters.
 inline ir::Function raw_kernel(std::string_view text, std::string_view entry) {
     auto code = std::make_shared<ir::ForeignCode>();
     code->language = ir::Language::OpenCL;
@@ -44,7 +44,7 @@ inline ir::Function raw_kernel(std::string_view text, std::string_view entry) {
     return fn;
 }
 
-/// In place of clCreateBuffer: a device without memory.
+/// Replaces clCreateBuffer to simulate a device without memory.
 inline cl_mem CL_API_CALL refuse_buffer(cl_context /*context*/, cl_mem_flags /*flags*/, std::size_t /*size*/,
                                         void* /*host*/, cl_int* result) {
     *result = CL_MEM_OBJECT_ALLOCATION_FAILURE;

@@ -64,9 +64,8 @@ TEST(ReferenceControl, ForCountsMathematically) {
     }
 }
 
-TEST(ReferenceControl, BreakContinueAndReturnLeaveByLane) {
-    // Each invocation i sums the even k below i; those with i >= 6 return inside of the loop, before the
-    // store.
+TEST(ReferenceControl, BreakContinueAndReturnActPerLane) {
+    // Each invocation i sums the even k below i. Those with i >= 6 return inside the loop, before the store.
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(S::U32, "out");
         const auto i = global_x(b);
@@ -110,7 +109,7 @@ TEST(ReferenceControl, LoopRepeatsUntilBreak) {
     EXPECT_EQ(out, expected);
 }
 
-TEST(ReferenceControl, IdsOfAThreeDimensionalGrid) {
+TEST(ReferenceControl, ComputesIdsOfAThreeDimensionalGrid) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(DType::vector(S::U32, 4), "out");
         const auto g = b.emit(Op::GlobalId, {});
@@ -165,7 +164,7 @@ TEST(ReferenceControl, ABarrierInAPartialWorkgroupIsAnError) {
     EXPECT_THROW(run(reversing_kernel(3), {.global = {5, 1, 1}, .local = {3, 1, 1}}, out), LaunchError);
 }
 
-TEST(ReferenceControl, ABarrierThatSomeDoNotReachIsAnError) {
+TEST(ReferenceControl, ABarrierNotReachedByAllIsAnError) {
     const auto fn = make_kernel([](ir::Builder& b) {
         b.buffer(S::U32, "out");
         b.begin_if(b.emit(Op::Eq, {global_x(b), b.constant_u32(0)}));

@@ -1,4 +1,4 @@
-// The reference device through the interface of all backends.
+// The reference device through the common backend interface.
 #include "backends/reference/reference_device.hpp"
 #include "backends/reference/reference_driver.hpp"
 #include "backends/reference_support.hpp"
@@ -55,7 +55,7 @@ TEST(ReferenceDevice, FillsRepeatAPatternAndCopiesMoveIt) {
     EXPECT_EQ(std::memcmp(out, "\1\2\1\2", 4), 0);
 }
 
-TEST(ReferenceDevice, AFailedKernelFailsTheWaitOnceAndTheQueueGoesOn) {
+TEST(ReferenceDevice, AFailedKernelFailsTheWaitOnceAndTheQueueContinues) {
     ReferenceDevice device;
     const auto queue = device.make_queue();
     const auto memory = device.allocate(16);
@@ -73,7 +73,7 @@ TEST(ReferenceDevice, AFailedKernelFailsTheWaitOnceAndTheQueueGoesOn) {
     EXPECT_TRUE(called);
 }
 
-TEST(ReferenceDevice, TheMemoryLimitIsKeptAndMemoryComesBack) {
+TEST(ReferenceDevice, EnforcesTheMemoryLimitAndReturnsFreedBytes) {
     const auto device = make_driver()->open(0, {.memory_limit = 100});
     auto first = device->allocate(60);
     EXPECT_THROW((void)device->allocate(60), MemoryError);
@@ -81,7 +81,7 @@ TEST(ReferenceDevice, TheMemoryLimitIsKeptAndMemoryComesBack) {
     EXPECT_NO_THROW((void)device->allocate(60));
 }
 
-TEST(ReferenceDevice, TheWidthOfTheContextIsTheSubgroupSize) {
+TEST(ReferenceDevice, UsesTheContextsWidthAsSubgroupSize) {
     EXPECT_EQ(make_driver()->open(0, {.cpu_width = 16})->info().subgroup_size, 16u);
     EXPECT_EQ(make_driver()->devices().at(0).backend, "reference");
     EXPECT_THROW((void)make_driver()->open(1, {}), Error);

@@ -53,7 +53,7 @@ TEST(ReferenceMemory, StructsAreLoadedWholeAndStoredByField) {
     EXPECT_TRUE(out[1].flag);
 }
 
-TEST(ReferenceMemory, AnAccessOutOfBoundsNamesTheSourceLine) {
+TEST(ReferenceMemory, AnOutOfBoundsAccessNamesTheSourceLine) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(S::F32, "out");
         b.set_loc({b.function().add_file("kernel.cpp"), 12});
@@ -104,7 +104,7 @@ TEST(ReferenceMemory, AnyNonZeroByteReadsAsTrue) {
     EXPECT_EQ(data, (std::vector<unsigned char>{0, 1, 1, 1}));
 }
 
-TEST(ReferenceMemory, AtomicsGiveTheOldValue) {
+TEST(ReferenceMemory, AtomicsReturnTheOldValue) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto counter = b.buffer(S::U32, "counter");
         const auto out = b.buffer(S::U32, "out");
@@ -120,7 +120,7 @@ TEST(ReferenceMemory, AtomicsGiveTheOldValue) {
     EXPECT_EQ(counter[0], 100u);
 }
 
-TEST(ReferenceMemory, ParametersAndBufferSizes) {
+TEST(ReferenceMemory, ReadsParametersAndBufferSizes) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(S::U64, "out");
         const auto n = b.param(S::I16, "n");
@@ -135,7 +135,7 @@ TEST(ReferenceMemory, ParametersAndBufferSizes) {
     EXPECT_EQ(out[1], 7u);
 }
 
-TEST(ReferenceMemory, PrintHandsOverTheOperands) {
+TEST(ReferenceMemory, PrintPassesTheOperandsToTheSink) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto i = global_x(b);
         const ir::NodeId values[] = {b.convert(i, S::F64), i};
@@ -151,7 +151,7 @@ TEST(ReferenceMemory, PrintHandsOverTheOperands) {
     EXPECT_EQ(seen, (std::vector<std::pair<double, std::uint32_t>>{{0.0, 0}, {1.0, 1}}));
 }
 
-TEST(ReferenceMemory, BitcastsGoThroughTheLayout) {
+TEST(ReferenceMemory, BitcastsUseTheMemoryLayout) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(S::U64, "out");
         const ir::NodeId parts[] = {b.constant_f32(1), b.constant_f32(-2)};
@@ -190,7 +190,7 @@ TEST(ReferenceSubgroups, FoldsAndScansCombineActiveLanesOfASubgroup) {
     EXPECT_EQ(fold(Op::SubgroupInclusiveMul, 2, false), (V{0, 0, 2, 6, 4, 20}));
 }
 
-TEST(ReferenceSubgroups, ShufflesVotesAndBallots) {
+TEST(ReferenceSubgroups, ComputesShufflesVotesAndBallots) {
     const auto fn = make_kernel([](ir::Builder& b) {
         const auto out = b.buffer(DType::vector(S::U32, 4), "out");
         const auto i = global_x(b);

@@ -1,4 +1,4 @@
-// Single scalar operations of the interpreter against values worked out from docs/ir.md by hand.
+// Single scalar operations of the interpreter, checked against values derived by hand from docs/ir.md.
 #include "backends/reference/scalar.hpp"
 
 #include <volley/half.hpp>
@@ -80,7 +80,7 @@ TEST(ReferenceScalar, MinAndMaxPreferNumbersToNan) {
     EXPECT_EQ(f32(Op::Max, -inf, -3), -3);
 }
 
-TEST(ReferenceScalar, ComparisonsWithNanAreFalseButNe) {
+TEST(ReferenceScalar, ComparisonsWithNanAreFalseExceptNe) {
     for (const Op op : {Op::Eq, Op::Lt, Op::Le, Op::Gt, Op::Ge}) {
         EXPECT_EQ(scalar_function(op, S::F32)(f(nan), f(1), 0), 0u);
     }
@@ -93,7 +93,7 @@ TEST(ReferenceScalar, NegActsOnTheSignBit) {
     EXPECT_FALSE(std::signbit(f32(Op::Abs, -nan)));
 }
 
-TEST(ReferenceScalar, Rounding) {
+TEST(ReferenceScalar, RoundsInEveryMode) {
     EXPECT_EQ(f32(Op::Round, 2.5f), 3);
     EXPECT_EQ(f32(Op::Round, -2.5f), -3);
     EXPECT_EQ(f32(Op::RoundEven, 2.5f), 2);
@@ -116,7 +116,7 @@ TEST(ReferenceScalar, HalfArithmeticRoundsToHalf) {
     EXPECT_EQ(scalar_function(Op::Div, S::F16)(h(1), h(3), 0), h(1.0f / 3));
 }
 
-TEST(ReferenceScalar, FunctionsHaveAnnexFsEdges) {
+TEST(ReferenceScalar, FunctionsHandleTheEdgeCasesOfAnnexF) {
     EXPECT_EQ(f32(Op::Pow, 0.0f, -1.0f), inf);
     EXPECT_EQ(f32(Op::Pow, nan, 0.0f), 1);
     EXPECT_EQ(f32(Op::Log, 0.0f), -inf);
@@ -144,7 +144,7 @@ TEST(ReferenceScalar, FloatsConvertToIntegersWithSaturation) {
     EXPECT_EQ(convert_scalar(S::F32, S::Bool, f(-0.0f)), 0u);
 }
 
-TEST(ReferenceScalar, IntegersConvertModuloAndRounded) {
+TEST(ReferenceScalar, IntegersConvertByWrappingOrRounding) {
     EXPECT_EQ(as_int64(S::I8, convert_scalar(S::U32, S::I8, 0x1ff)), -1);
     EXPECT_EQ(convert_scalar(S::I8, S::U64, 0xff), ~std::uint64_t{0});
     EXPECT_EQ(convert_scalar(S::I32, S::F32, 16777217), f(16777216.0f));

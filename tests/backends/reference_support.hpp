@@ -1,4 +1,4 @@
-// For tests of the interpreter: kernels by ir::Builder, run over vectors.
+// Helpers for tests of the interpreter: builds kernels with ir::Builder and runs them on vectors.
 #pragma once
 
 #include "backends/reference/interpreter.hpp"
@@ -20,7 +20,7 @@ inline ir::Function make_kernel(const std::function<void(ir::Builder&)>& body) {
     return fn;
 }
 
-/// Interprets it over vectors, in the order of the parameters.
+/// Interprets the kernel on vectors, in parameter order.
 template <class... T>
 void run(const ir::Function& fn, const LaunchShape& shape, std::vector<T>&... buffers) {
     const std::vector<Arg> args = {Arg{buffers.data(), buffers.size()}...};

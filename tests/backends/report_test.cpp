@@ -1,4 +1,4 @@
-// What kernels print, on every driver whose code cannot call the host.
+// Printing from kernels, on every driver whose code cannot call the host.
 #include "backends/queue_support.hpp"
 #include "backends/subjects.hpp"
 
@@ -18,7 +18,7 @@ using backends::Point;
 class ReportTest : public SubjectTest {};
 VOLLEY_SUBJECT_SUITE(ReportTest);
 
-/// Keeps what kernels print while it lives.
+/// Captures what kernels print during its lifetime.
 class Printed {
 public:
     Printed() {
@@ -62,14 +62,14 @@ TEST_P(ReportTest, PrintsFromEveryInvocation) {
     }
 }
 
-TEST_P(ReportTest, PrintsAlsoWhenNobodyWaits) {
+TEST_P(ReportTest, PrintsWithoutAWait) {
     Printed printed;
     const auto program = device->compile(print_index());
     queue->launch({program.get(), {5, 1, 1}, {64, 1, 1}, {}});
     while (printed.sorted().size() < 5) std::this_thread::yield();
 }
 
-TEST_P(ReportTest, AnExceptionOfTheSinkIsTheQueuesError) {
+TEST_P(ReportTest, AnExceptionOfTheSinkFailsTheWait) {
     set_print_sink([](std::string_view) { throw std::runtime_error("no more paper"); });
     const auto program = device->compile(print_index());
     const Point point = queue->launch({program.get(), {5, 1, 1}, {64, 1, 1}, {}});
@@ -78,7 +78,7 @@ TEST_P(ReportTest, AnExceptionOfTheSinkIsTheQueuesError) {
     set_print_sink({});
 }
 
-TEST_P(ReportTest, PrintsBehindACallback) {
+TEST_P(ReportTest, PrintsAfterACallback) {
     Printed printed;
     const auto program = device->compile(print_index());
     Gate gate;

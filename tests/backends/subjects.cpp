@@ -1,4 +1,4 @@
-// Opening them.
+// Opens the test subjects.
 #include "backends/subjects.hpp"
 
 #include "backends/cpu_support.hpp"

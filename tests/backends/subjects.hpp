@@ -1,5 +1,5 @@
-// The drivers of devices that work on their own: what holds for the queue of one holds for all. Transfers and
-// memory also on the devices of the library's own.
+// The drivers of asynchronous devices, for queue tests that must hold for all of them. Tests of transfers and
+// memory also cover the CPU and reference devices.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -15,16 +15,16 @@ namespace volley::testing {
 
 struct Subject {
     const char* label;
-    /// Null where the driver is missing. Not mapped: the host cannot address memory, and the staging ring is
-    /// so small that transfers go around it many times.
+    /// Opens the device, or returns null if the driver is missing. If not `mapped`, the host cannot access
+    /// device memory, and the staging ring is so small that transfers wrap around it many times.
     std::function<std::unique_ptr<backends::Device>(bool mapped)> open;
     std::function<std::unique_ptr<backends::Program>(backends::Device&)> multiply_add;
-    bool on_host = false;  // memory is always the host's: `mapped` makes no difference
+    bool on_host = false;  // device memory is always host memory, so `mapped` has no effect
 };
 
-/// Those that work on their own.
+/// Returns the asynchronous devices.
 [[nodiscard]] std::span<const Subject> subjects();
-/// These, the CPU (with several threads and with one) and the reference.
+/// Returns these, the CPU (with several threads and with one) and the reference device.
 [[nodiscard]] std::span<const Subject> every_subject();
 
 class SubjectTest : public ::testing::TestWithParam<Subject> {
@@ -37,12 +37,12 @@ protected:
         queue = device->make_queue();
     }
     void wait() { queue->timeline().wait(queue->last()); }
-    /// Runs f on a device whose memory the host can address, and on one whose memory it cannot.
+    /// Runs f on a device whose memory the host can access, and on one whose memory it cannot.
     template <class F>
     void with_each_memory(F&& f) {
         for (const bool mapped : {true, false}) {
             if (!mapped && GetParam().on_host) continue;
-            SCOPED_TRACE(mapped ? "addressable memory" : "memory out of the host's reach");
+            SCOPED_TRACE(mapped ? "addressable memory" : "unmapped memory");
             use(mapped);
             f();
         }

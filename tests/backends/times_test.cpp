@@ -1,5 +1,5 @@
-// Queues tell when commands ran: all of them, before their points pass, in the queue's order. With memory
-// that the host can address and without, so that transfers go all of their ways.
+// Queues report when commands ran: all of them, before their points pass, in queue order. Tested with and
+// without mapped memory, so that transfers take all of their paths.
 #include "backends/api/times.hpp"
 #include "backends/batch_support.hpp"
 #include "backends/common/device_clock.hpp"
@@ -21,7 +21,7 @@ using backends::Rect;
 using backends::RectPlace;
 using backends::TimesScope;
 
-/// Keeps what it is told.
+/// Records the reported times.
 class ToldTimes final : public CommandTimes {
 public:
     struct Span {
@@ -55,7 +55,7 @@ protected:
         points_.push_back(give());
         return times;
     }
-    /// Each is told once its point has passed, and follows those before it.
+    /// Expects each command to be reported once its point has passed, and to follow the previous ones.
     void expect_in_order(const std::vector<std::shared_ptr<ToldTimes>>& commands, std::int64_t since) {
         std::int64_t last = since;
         for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -76,7 +76,7 @@ protected:
 };
 VOLLEY_EVERY_SUBJECT_SUITE(TimesTest);
 
-TEST_P(TimesTest, EveryKindOfCommandIsToldInOrder) {
+TEST_P(TimesTest, ReportsEveryKindOfCommandInOrder) {
     const auto program = GetParam().multiply_add(*device);
     with_each_memory([&] {
         constexpr std::size_t n = 100'000;
@@ -105,7 +105,7 @@ TEST_P(TimesTest, EveryKindOfCommandIsToldInOrder) {
             [&] { return queue->mark(); },
         };
         for (const bool wait_between : {false, true}) {
-            SCOPED_TRACE(wait_between ? "each on an idle queue" : "one behind the other");
+            SCOPED_TRACE(wait_between ? "each on an idle queue" : "back to back");
             wait();
             const std::int64_t since = 0;
             std::vector<std::shared_ptr<ToldTimes>> told;
@@ -122,7 +122,7 @@ TEST_P(TimesTest, EveryKindOfCommandIsToldInOrder) {
     });
 }
 
-TEST_P(TimesTest, CommandsBehindTheHostsAreTold) {
+TEST_P(TimesTest, ReportsCommandsAfterHostCommands) {
     const auto program = GetParam().multiply_add(*device);
     constexpr std::size_t n = 10'000;
     const auto a = filled(n, 1), b = filled(n, 1);
@@ -142,7 +142,7 @@ TEST_P(TimesTest, CommandsBehindTheHostsAreTold) {
     EXPECT_EQ(read_back(*queue, *b, n)[7], 9);
 }
 
-TEST_P(TimesTest, CommandsThatACallbackGivesAreNotItsOwn) {
+TEST_P(TimesTest, DoesNotAttributeACallbacksCommandsToIt) {
     const auto a = filled(100, 1);
     wait();
     const auto told = timed([&] { return queue->call([&] { queue->mark(); }); });
@@ -151,7 +151,7 @@ TEST_P(TimesTest, CommandsThatACallbackGivesAreNotItsOwn) {
     ASSERT_EQ(told->spans().size(), 1u);
 }
 
-TEST_P(TimesTest, WaitsForOtherQueuesAreTold) {
+TEST_P(TimesTest, ReportsWaitsForOtherQueues) {
     const auto other = device->make_queue();
     const auto program = GetParam().multiply_add(*device);
     constexpr std::size_t n = 50'000;
@@ -164,13 +164,13 @@ TEST_P(TimesTest, WaitsForOtherQueuesAreTold) {
         const bool was_over = queue->last() == before;
         const auto marked = timed([&] { return queue->mark(); });
         wait();
-        if (was_over) continue;  // then there is nothing to tell
+        if (was_over) continue;  // nothing to report
         expect_in_order({told, marked}, 0);
     }
     other->timeline().wait(other->last());
 }
 
-TEST_P(TimesTest, BatchesTellEachCommandOfEachInstance) {
+TEST_P(TimesTest, ReportsEachCommandOfEachInstanceOfABatch) {
     const auto program = GetParam().multiply_add(*device);
     const std::uint32_t n = unless_sanitized(20'000, 3000);
     const auto a = filled(n, 1), b = filled(n, 2), c = filled(n, 0);
@@ -190,7 +190,7 @@ TEST_P(TimesTest, BatchesTellEachCommandOfEachInstance) {
         const auto before = timed([&] { return queue->mark(); });
         const auto told = timed([&] { return queue->submit(*batch, instances, bytes_of(values)); });
         const auto behind = timed([&] { return queue->mark(); });
-        queue->submit(*batch, 1, bytes_of(values));  // untimed ones in between
+        queue->submit(*batch, 1, bytes_of(values));  // untimed submissions in between
         wait();
         const auto spans = told->spans();
         ASSERT_EQ(spans.size(), instances * plan.commands.size());
@@ -209,7 +209,7 @@ TEST_P(TimesTest, BatchesTellEachCommandOfEachInstance) {
     EXPECT_EQ(read_back(*queue, *b, n)[9], 5);
 }
 
-TEST_P(TimesTest, MarksCanBeGivenUntimed) {
+TEST_P(TimesTest, AcceptsUntimedMarks) {
     const Point first = queue->mark();
     const Point second = queue->mark();
     EXPECT_LE(first, second);
@@ -217,7 +217,7 @@ TEST_P(TimesTest, MarksCanBeGivenUntimed) {
     EXPECT_GE(queue->timeline().completed(), second);
 }
 
-TEST(TimeOrder, KeepsWhatFollowsBehindWhatWasBefore) {
+TEST(TimeOrder, KeepsCommandsInOrder) {
     backends::TimeOrder order;
     const auto tell = [&](std::int64_t begin, std::int64_t end, bool overlaps) {
         auto times = std::make_shared<ToldTimes>();
@@ -226,16 +226,17 @@ TEST(TimeOrder, KeepsWhatFollowsBehindWhatWasBefore) {
         return std::pair(span.begin, span.end);
     };
     EXPECT_EQ(tell(10, 20, false), std::pair(std::int64_t{10}, std::int64_t{20}));
-    EXPECT_EQ(tell(15, 30, true), std::pair(std::int64_t{15}, std::int64_t{30})) << "beside the first";
-    EXPECT_EQ(tell(25, 40, false), std::pair(std::int64_t{30}, std::int64_t{40})) << "behind both";
-    EXPECT_EQ(tell(20, 50, true), std::pair(std::int64_t{30}, std::int64_t{50})) << "not before what is done";
+    EXPECT_EQ(tell(15, 30, true), std::pair(std::int64_t{15}, std::int64_t{30})) << "overlaps the first";
+    EXPECT_EQ(tell(25, 40, false), std::pair(std::int64_t{30}, std::int64_t{40})) << "after both";
+    EXPECT_EQ(tell(20, 50, true), std::pair(std::int64_t{30}, std::int64_t{50}))
+        << "not before completed commands";
     EXPECT_EQ(tell(0, 10, false), std::pair(std::int64_t{50}, std::int64_t{50}));
     const auto [begin, end] = tell(60, std::numeric_limits<std::int64_t>::max(), false);
     EXPECT_EQ(begin, 60);
-    EXPECT_LE(end, backends::steady_now()) << "what is told is over";
+    EXPECT_LE(end, backends::steady_now()) << "a reported command has ended";
 }
 
-TEST(DeviceClock, FindsAClockThatStandsElsewhere) {
+TEST(DeviceClock, FindsTheOffsetOfAnotherClock) {
     for (const std::int64_t offset : {std::int64_t{1} << 50, -(std::int64_t{1} << 40)}) {
         backends::DeviceClock clock;
         EXPECT_TRUE(clock.is_due());
@@ -248,10 +249,10 @@ TEST(DeviceClock, FindsAClockThatStandsElsewhere) {
     }
     backends::DeviceClock same;
     same.calibrate([] { return backends::steady_now(); });
-    EXPECT_EQ(same.to_host(12345), 12345) << "the host's own clock is used as it is";
+    EXPECT_EQ(same.to_host(12345), 12345) << "the host's clock needs no offset";
 }
 
-TEST(TimesScope, IsOfItsThreadAndNests) {
+TEST(TimesScope, IsPerThreadAndNests) {
     EXPECT_FALSE(TimesScope::wanted());
     const auto times = std::make_shared<ToldTimes>();
     {

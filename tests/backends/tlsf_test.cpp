@@ -1,4 +1,4 @@
-// The allocator of offsets: what it gives never overlaps, what comes back is joined again.
+// The offset allocator: allocations never overlap, and freed ranges are merged.
 #include "backends/common/tlsf.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace volley::backends {
 namespace {
 
-TEST(Tlsf, GivesOffsetsThatAreMultiplesOfTheUnit) {
+TEST(Tlsf, ReturnsOffsetsThatAreMultiplesOfTheUnit) {
     Tlsf heap(1 << 20, 256);
     for (const std::uint64_t bytes : {1u, 255u, 256u, 257u, 5000u}) {
         const auto part = heap.allocate(bytes);
@@ -20,7 +20,7 @@ TEST(Tlsf, GivesOffsetsThatAreMultiplesOfTheUnit) {
     EXPECT_EQ(heap.used(), 256u + 256 + 256 + 512 + 5120);
 }
 
-TEST(Tlsf, GivesEverythingAsOnePiece) {
+TEST(Tlsf, AllocatesEverythingAsOnePiece) {
     Tlsf heap((1 << 20) + 77, 256);
     EXPECT_EQ(heap.capacity(), 1u << 20);
     const auto all = heap.allocate(heap.capacity());
@@ -31,7 +31,7 @@ TEST(Tlsf, GivesEverythingAsOnePiece) {
     EXPECT_TRUE(heap.allocate(heap.capacity()));
 }
 
-TEST(Tlsf, RefusesWhatIsTooLarge) {
+TEST(Tlsf, RejectsWhatIsTooLarge) {
     Tlsf heap(4096, 256);
     EXPECT_FALSE(heap.allocate(4097));
     EXPECT_FALSE(heap.allocate(~std::uint64_t{0}));
@@ -39,7 +39,7 @@ TEST(Tlsf, RefusesWhatIsTooLarge) {
     EXPECT_TRUE(heap.consistent());
 }
 
-TEST(Tlsf, AnAllocationOfNothingHasAPlaceOfItsOwn) {
+TEST(Tlsf, AnEmptyAllocationHasItsOwnOffset) {
     Tlsf heap(4096, 256);
     const auto a = heap.allocate(0);
     const auto b = heap.allocate(0);
@@ -47,7 +47,7 @@ TEST(Tlsf, AnAllocationOfNothingHasAPlaceOfItsOwn) {
     EXPECT_NE(a->offset, b->offset);
 }
 
-TEST(Tlsf, JoinsNeighboursInWhicheverOrderTheyComeBack) {
+TEST(Tlsf, MergesNeighboursFreedInAnyOrder) {
     const std::vector<std::vector<std::size_t>> orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                           {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (const auto& order : orders) {
@@ -64,7 +64,7 @@ TEST(Tlsf, JoinsNeighboursInWhicheverOrderTheyComeBack) {
 }
 
 TEST(Tlsf, FindsTheOnlyPieceThatFitsExactly) {
-    // Sizes between two classes: rounding up alone would miss the piece.
+    // For sizes between two classes, rounding up alone would miss the piece.
     Tlsf heap(256 * 1000, 256);
     const auto first = heap.allocate(256 * 333);
     const auto second = heap.allocate(256 * 667);
@@ -73,7 +73,7 @@ TEST(Tlsf, FindsTheOnlyPieceThatFitsExactly) {
     EXPECT_TRUE(heap.allocate(256 * 333));
 }
 
-TEST(Tlsf, KeepsItsPromisesInAnyOrderOfCalls) {
+TEST(Tlsf, KeepsItsInvariantInRandomCalls) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
@@ -114,7 +114,7 @@ TEST(Tlsf, KeepsItsPromisesInAnyOrderOfCalls) {
         for (const auto& [offset, part] : taken) heap.free(part.handle);
         EXPECT_TRUE(heap.empty());
         EXPECT_TRUE(heap.consistent());
-        EXPECT_TRUE(heap.allocate(heap.capacity())) << "all is one piece again";
+        EXPECT_TRUE(heap.allocate(heap.capacity())) << "everything is one piece again";
     }
 }
 

@@ -1,4 +1,4 @@
-// Drivers that fail: entries of a device's table are replaced by functions that say so.
+// Simulates failing drivers by replacing entries of a device's function table.
 #include "backends/vulkan_support.hpp"
 
 #include <volley/error.hpp>
@@ -73,7 +73,7 @@ protected:
     std::unique_ptr<VulkanDevice> device;
     std::unique_ptr<backends::Program> program;
     std::unique_ptr<backends::Memory> memory;
-    std::unique_ptr<backends::Queue> queue;  // ends first, and waits for its work
+    std::unique_ptr<backends::Queue> queue;  // destroyed first, after waiting for its work
 };
 VOLLEY_VULKAN_SUITE(VulkanFailureTest);
 
@@ -104,7 +104,7 @@ TEST_P(VulkanFailureTest, ALostDeviceFailsEveryLaterCall) {
     EXPECT_TRUE(queue->timeline().wait_for(queue->last(), 1s));
 }
 
-TEST_P(VulkanFailureTest, AWaitThatMeetsTheLossSaysSo) {
+TEST_P(VulkanFailureTest, AWaitThatDetectsTheLossThrows) {
     frozen = true;
     const Point point = launch();
     wait_result = VK_ERROR_DEVICE_LOST;
@@ -130,7 +130,7 @@ TEST_P(VulkanFailureTest, WaitingThreadsWakeWhenTheDeviceIsLost) {
     EXPECT_EQ(woken, 3);
 }
 
-TEST_P(VulkanFailureTest, CommandsBehindACallbackAreDroppedWhenTheDeviceIsLost) {
+TEST_P(VulkanFailureTest, PendingCommandsAfterACallbackAreDroppedWhenTheDeviceIsLost) {
     Gate gate;
     queue->call([&] { gate.pass(); });
     bool called = false;
@@ -143,7 +143,7 @@ TEST_P(VulkanFailureTest, CommandsBehindACallbackAreDroppedWhenTheDeviceIsLost) 
     EXPECT_FALSE(called);
 }
 
-TEST_P(VulkanFailureTest, OtherDevicesGoOn) {
+TEST_P(VulkanFailureTest, OtherDevicesAreUnaffected) {
     submit_result = VK_ERROR_DEVICE_LOST;
     expect_lost([&] { launch(); });
     const auto other = open();
@@ -155,7 +155,7 @@ TEST_P(VulkanFailureTest, OtherDevicesGoOn) {
     EXPECT_EQ(read_back(*other_queue, *other_memory, 100)[99], 198);
 }
 
-TEST_P(VulkanFailureTest, ASubmissionWithoutMemoryFailsAloneAndTheQueueGoesOn) {
+TEST_P(VulkanFailureTest, ASubmissionWithoutMemoryFailsAndTheQueueContinues) {
     queue->write(*memory, 0, bytes_of(counting(1000)));
     submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
     EXPECT_THROW(launch(), MemoryError);
@@ -173,12 +173,12 @@ VKAPI_ATTR VkResult VKAPI_CALL fake_staging_allocate(VkDevice device, const VkMe
     return out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : real_staging_allocate(device, info, callbacks, made);
 }
 
-TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAloneAndTheQueueGoesOn) {
+TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAndTheQueueContinues) {
     const std::vector<int> data = counting(1000);
     queue->write(*memory, 0, bytes_of(data));
     real_staging_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_staging_allocate);
     Gate gate;
-    queue->call([&] { gate.pass(); });  // busy: rows have to be staged, and no ring is there yet
+    queue->call([&] { gate.pass(); });  // busy, so rows must be staged, and the ring does not exist yet
     const backends::Rect rect{4, {500, 1}};
     const backends::RectPlace at{0, {8, 0}};
     std::vector<int> result(1000, -1);
@@ -196,7 +196,7 @@ TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAloneAndTheQueueGoesOn)
     EXPECT_EQ(result[999], -1);
 }
 
-TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAloneAndTheQueueGoesOn) {
+TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAndTheQueueContinues) {
     VulkanOptions options;
     options.heap.map = false;
     const auto other = open(options);
@@ -221,11 +221,11 @@ TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAloneAndTheQueueGoesOn) {
     EXPECT_EQ(other_queue->last(), before);
     submit_result = VK_SUCCESS;
     other_queue->timeline().wait(other_queue->read_rect(*block, at, home, at, rect));
-    EXPECT_EQ(result[998], 998) << "nothing of what failed was done";
+    EXPECT_EQ(result[998], 998) << "failed commands have no effect";
     EXPECT_EQ(result[999], -1);
 }
 
-TEST_P(VulkanFailureTest, AFailedSubmissionBehindACallbackIsTheQueuesError) {
+TEST_P(VulkanFailureTest, AFailedSubmissionAfterACallbackFailsTheWait) {
     queue->write(*memory, 0, bytes_of(counting(1000)));
     Gate gate;
     queue->call([&] { gate.pass(); });
@@ -239,7 +239,7 @@ TEST_P(VulkanFailureTest, AFailedSubmissionBehindACallbackIsTheQueuesError) {
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 3 * 999) << "one launch has run";
 }
 
-TEST_P(VulkanFailureTest, ATimedWaitGivesUp) {
+TEST_P(VulkanFailureTest, ATimedWaitReturnsOnTimeout) {
     frozen = true;
     const Point point = launch();
     const auto start = std::chrono::steady_clock::now();
@@ -258,7 +258,7 @@ VKAPI_ATTR VkResult VKAPI_CALL refuse_pipeline(VkDevice /*device*/, VkPipelineCa
     return VK_ERROR_UNKNOWN;
 }
 
-TEST_P(VulkanFailureTest, AKernelThatTheDriverRefusesIsACompileError) {
+TEST_P(VulkanFailureTest, AKernelThatTheDriverRejectsIsACompileError) {
     VolkDeviceTable& vk = device->logical().vk;
     const auto real = std::exchange(vk.vkCreateComputePipelines, refuse_pipeline);
     try {

@@ -1,5 +1,5 @@
-// Memory that others made, used by Volley, and Volley's used by others. The other side is plain Vulkan, on
-// the handles that the device gives away.
+// Sharing of memory between Volley and an application that uses plain Vulkan on the handles that the device
+// exposes.
 #include "backends/vulkan_support.hpp"
 
 #include <volley/error.hpp>
@@ -14,7 +14,7 @@
 namespace volley::backends::vulkan {
 namespace {
 
-/// A program's own Vulkan beside Volley's.
+/// The application's Vulkan objects.
 class RawVulkan {
 public:
     explicit RawVulkan(const NativeDevice& native) : own_(std::get<volley::VulkanDevice>(native)) {
@@ -68,7 +68,7 @@ public:
         return made;
     }
 
-    /// By a command of the program's own, and waits for it.
+    /// Copies with a command of the application, and waits for it.
     void copy(VkBuffer to, std::uint64_t to_offset, VkBuffer from, std::uint64_t from_offset,
               std::uint64_t bytes) {
         auto allocate =
@@ -99,7 +99,7 @@ private:
             if ((allowed >> i & 1u) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted)
                 return i;
         }
-        ADD_FAILURE() << "there is no memory that the host can address";
+        ADD_FAILURE() << "there is no host-visible memory";
         return 0;
     }
 
@@ -111,7 +111,7 @@ private:
     std::vector<Buffer> buffers_;
 };
 
-/// Memory of the system's, by the page.
+/// Page-aligned system memory.
 class Pages {
 public:
     explicit Pages(std::size_t bytes) : bytes_(bytes) {
@@ -156,15 +156,15 @@ protected:
 };
 VOLLEY_VULKAN_SUITE(VulkanImportTest);
 
-// ---- buffers of the driver's ----
+// ---- native buffers ----
 
-TEST_P(VulkanImportTest, AKernelRunsOnTheProgramsOwnBuffer) {
+TEST_P(VulkanImportTest, AKernelRunsOnAnImportedBuffer) {
     RawVulkan raw(device->native());
     const RawVulkan::Buffer buffer = raw.make(64 << 10);
     for (int i = 0; i < 16 << 10; ++i) buffer.mapped[i] = i;
     const auto memory = device->import_native(buffer.part(256, 4000));
     EXPECT_EQ(memory->size(), 4000u);
-    EXPECT_EQ(memory->host(), nullptr) << "it may be mapped or not, and is the program's";
+    EXPECT_EQ(memory->host(), nullptr) << "whether it is mapped is up to the application";
     const auto program = multiply_add(*device);
     queue->timeline().wait(launch_multiply_add(*queue, *program, *memory, 2, 1000));
     EXPECT_EQ(buffer.mapped[63], 63);
@@ -174,7 +174,7 @@ TEST_P(VulkanImportTest, AKernelRunsOnTheProgramsOwnBuffer) {
     EXPECT_EQ(std::get<VulkanBuffer>(memory->native()).offset, 256u);
 }
 
-TEST_P(VulkanImportTest, TransfersReachTheProgramsOwnBuffer) {
+TEST_P(VulkanImportTest, TransfersUseAnImportedBuffer) {
     RawVulkan raw(device->native());
     const RawVulkan::Buffer buffer = raw.make(8000);
     const RawVulkan::Buffer result = raw.make(8000);
@@ -192,10 +192,10 @@ TEST_P(VulkanImportTest, TransfersReachTheProgramsOwnBuffer) {
     EXPECT_EQ(result.mapped[4 + 1000], -1);
 }
 
-TEST_P(VulkanImportTest, TheProgramReadsAndWritesVolleysMemory) {
+TEST_P(VulkanImportTest, TheApplicationReadsAndWritesVolleysMemory) {
     RawVulkan raw(device->native());
     const RawVulkan::Buffer own = raw.make(4000);
-    const auto unused = device->allocate(1000);  // so that the next is not the first of its block
+    const auto unused = device->allocate(1000);  // so that the next one is not at the start of its block
     const auto memory = device->allocate(4000);
     const auto native = std::get<VulkanBuffer>(memory->native());
     EXPECT_EQ(native.bytes, 4000u);
@@ -210,7 +210,7 @@ TEST_P(VulkanImportTest, TheProgramReadsAndWritesVolleysMemory) {
     EXPECT_EQ(read_back(*queue, *memory, 1000)[7], 77);
 }
 
-TEST_P(VulkanImportTest, TheDeviceGivesItsHandles) {
+TEST_P(VulkanImportTest, TheDeviceExposesItsHandles) {
     const auto native = std::get<volley::VulkanDevice>(device->native());
     EXPECT_EQ(native.instance, instance->handle());
     EXPECT_EQ(native.device, device->logical().handle());
@@ -227,7 +227,7 @@ VKAPI_ATTR VkDeviceAddress VKAPI_CALL odd_address(VkDevice /*device*/,
     return 4;
 }
 
-TEST_P(VulkanImportTest, ABufferThatCannotServeIsRefused) {
+TEST_P(VulkanImportTest, AnUnsuitableBufferIsRejected) {
     RawVulkan raw(device->native());
     const RawVulkan::Buffer buffer = raw.make(4096);
     const auto refuse = [&](const NativeBuffer& what) {
@@ -249,18 +249,18 @@ TEST_P(VulkanImportTest, ABufferThatCannotServeIsRefused) {
         (void)device->import_native(OpenClBuffer{&raw, 0, 16});
     });
     error_of<DeviceError>(ErrorCode::Unsupported, [&] { (void)device->import_native({}); });
-    EXPECT_TRUE(device->import_native(buffer.part(0, 4096))) << "the device goes on";
+    EXPECT_TRUE(device->import_native(buffer.part(0, 4096))) << "the device still works";
 }
 
-// ---- the caller's host memory ----
+// ---- host memory ----
 
-TEST_P(VulkanImportTest, AKernelRunsOnTheCallersMemory) {
+TEST_P(VulkanImportTest, AKernelRunsOnImportedHostMemory) {
     if (device->import_alignment() == 0) GTEST_SKIP() << "VK_EXT_external_memory_host is missing";
     const Pages pages(1 << 20);
     for (std::size_t i = 0; i < pages.ints().size(); ++i) pages.ints()[i] = static_cast<int>(i);
     const auto memory = device->import_host(pages.bytes());
-    EXPECT_EQ(memory->host(), pages.bytes().data()) << "a driver on the host's own cores is coherent";
-    EXPECT_EQ(device->heap().live(), 0u) << "it is not the device's";
+    EXPECT_EQ(memory->host(), pages.bytes().data()) << "a driver on host cores is coherent";
+    EXPECT_EQ(device->heap().live(), 0u) << "it does not count as device memory";
     const auto program = multiply_add(*device);
     queue->timeline().wait(
         launch_multiply_add(*queue, *program, *memory, 3, static_cast<std::uint32_t>(pages.ints().size())));
@@ -268,7 +268,7 @@ TEST_P(VulkanImportTest, AKernelRunsOnTheCallersMemory) {
         ASSERT_EQ(pages.ints()[i], 4 * static_cast<int>(i)) << i;
 }
 
-TEST_P(VulkanImportTest, AnImportMayOutliveItsDeviceObject) {
+TEST_P(VulkanImportTest, AnImportOutlivesItsDevice) {
     if (device->import_alignment() == 0) GTEST_SKIP() << "VK_EXT_external_memory_host is missing";
     const Pages pages(8192);
     auto memory = device->import_host(pages.bytes());
@@ -279,7 +279,7 @@ TEST_P(VulkanImportTest, AnImportMayOutliveItsDeviceObject) {
     EXPECT_EQ(pages.bytes()[8191], std::byte{1});
 }
 
-TEST_P(VulkanImportTest, WhereTheExtensionIsMissingTheErrorNamesIt) {
+TEST_P(VulkanImportTest, TheErrorNamesAMissingExtension) {
     if (device->import_alignment() != 0) GTEST_SKIP() << "the driver has it";
     const Pages pages(8192);
     const std::string text =
@@ -287,7 +287,7 @@ TEST_P(VulkanImportTest, WhereTheExtensionIsMissingTheErrorNamesIt) {
     EXPECT_NE(text.find("VK_EXT_external_memory_host"), std::string::npos) << text;
 }
 
-TEST_P(VulkanImportTest, TheErrorNamesTheAlignmentThatIsNeeded) {
+TEST_P(VulkanImportTest, TheErrorNamesTheRequiredAlignment) {
     const std::size_t alignment = device->import_alignment();
     if (alignment == 0) GTEST_SKIP() << "VK_EXT_external_memory_host is missing";
     const Pages pages(4 * alignment);
@@ -323,7 +323,7 @@ VKAPI_ATTR VkResult VKAPI_CALL fake_bind(VkDevice device, VkBuffer buffer, VkDev
     return bind_result != VK_SUCCESS ? bind_result.load() : real_bind(device, buffer, memory, offset);
 }
 
-TEST_P(VulkanImportTest, ADriverThatRefusesLeavesNothingBehind) {
+TEST_P(VulkanImportTest, AFailingDriverIsAnErrorWithoutLeaks) {
     if (device->import_alignment() == 0) GTEST_SKIP() << "VK_EXT_external_memory_host is missing";
     pointer_result = allocate_result = bind_result = VK_SUCCESS;
     no_types = false;
@@ -347,8 +347,8 @@ TEST_P(VulkanImportTest, ADriverThatRefusesLeavesNothingBehind) {
     bind_result = VK_ERROR_OUT_OF_HOST_MEMORY;
     error_of<MemoryError>(ErrorCode::OutOfMemory, import);
     bind_result = VK_SUCCESS;
-    EXPECT_NO_THROW(import()) << "the device goes on";
-    // That nothing was left the validation layer says, when the device ends.
+    EXPECT_NO_THROW(import()) << "the device still works";
+    // The validation layer reports leaks when the device is destroyed.
     device->logical().mark_lost();
     error_of<DeviceError>(ErrorCode::DeviceLost, import);
     queue.reset();

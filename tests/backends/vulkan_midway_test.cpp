@@ -1,5 +1,5 @@
-// Commands of which a part is under way when the rest fails, and commands that fail when their turn comes
-// behind the host's: what was promised to nobody must not happen later.
+// Commands that fail after a part of them was submitted, and commands that fail when they are submitted after
+// pending host commands: they must have no effects later.
 #include "backends/api/times.hpp"
 #include "backends/vulkan_support.hpp"
 #include "backends/vulkan_watch.hpp"
@@ -17,7 +17,7 @@ using backends::Point;
 using backends::TimesScope;
 using namespace std::chrono_literals;
 
-/// Counts what it is told.
+/// Counts reported times.
 class Told final : public backends::CommandTimes {
 public:
     void ran(std::uint32_t /*index*/, std::int64_t /*begin*/, std::int64_t /*end*/) noexcept override {
@@ -58,7 +58,7 @@ protected:
     static std::byte* bytes_in(std::vector<int>& home) {
         return std::as_writable_bytes(std::span(home)).data();
     }
-    /// The ways to read everything.
+    /// The ways to read the whole buffer.
     using Read = std::function<Point(std::vector<int>& home)>;
     std::vector<Read> ways() {
         return {[this](std::vector<int>& home) {
@@ -83,7 +83,7 @@ VOLLEY_VULKAN_SUITE(VulkanMidwayTest);
 
 // ---- reads in chunks ----
 
-TEST_P(VulkanMidwayTest, AReadWhoseThirdChunkIsNotSubmittedBringsNothingHomeLater) {
+TEST_P(VulkanMidwayTest, AReadWhoseThirdChunkFailsDoesNotWriteToTheHostLater) {
     for (const Read& read : ways()) {
         std::vector<int> home(all);
         Watch::spared = 2;
@@ -92,13 +92,13 @@ TEST_P(VulkanMidwayTest, AReadWhoseThirdChunkIsNotSubmittedBringsNothingHomeLate
         Watch::submit_result = VK_SUCCESS;
         home = untouched;
         wait();
-        EXPECT_EQ(home, untouched) << "its caller has the memory back";
+        EXPECT_EQ(home, untouched) << "the caller owns the memory again";
         queue->timeline().wait(read(home));
-        EXPECT_EQ(home, data) << "the queue goes on";
+        EXPECT_EQ(home, data) << "the queue continues";
     }
 }
 
-TEST_P(VulkanMidwayTest, AReadBehindACallbackWhoseThirdChunkIsNotRecordedReturnsAndBringsNothingHomeLater) {
+TEST_P(VulkanMidwayTest, AReadAfterACallbackWhoseThirdChunkFailsReturnsAndDoesNotWriteToTheHostLater) {
     for (const Read& read : ways()) {
         std::vector<int> home = untouched;
         Gate gate;
@@ -113,7 +113,7 @@ TEST_P(VulkanMidwayTest, AReadBehindACallbackWhoseThirdChunkIsNotRecordedReturns
     }
 }
 
-TEST_P(VulkanMidwayTest, AReadThatFailsMidwayTakesNothingFromOthers) {
+TEST_P(VulkanMidwayTest, AReadThatFailsMidwayDoesNotAffectOthers) {
     for (const Read& read : ways()) {
         std::vector<int> home = untouched, failed = untouched;
         const Point point = read(home);
@@ -126,9 +126,9 @@ TEST_P(VulkanMidwayTest, AReadThatFailsMidwayTakesNothingFromOthers) {
     }
 }
 
-// ---- commands that fail when their turn comes ----
+// ---- commands that fail when they are submitted later ----
 
-TEST_P(VulkanMidwayTest, AReadThatIsNotSubmittedBehindACallbackBringsNothingHome) {
+TEST_P(VulkanMidwayTest, AReadThatFailsAfterACallbackDoesNotWriteToTheHost) {
     for (const Read& read : ways()) {
         std::vector<int> home = untouched;
         Gate gate;
@@ -142,7 +142,7 @@ TEST_P(VulkanMidwayTest, AReadThatIsNotSubmittedBehindACallbackBringsNothingHome
     }
 }
 
-TEST_P(VulkanMidwayTest, ATimedCommandThatIsNotSubmittedBehindACallbackIsNotTold) {
+TEST_P(VulkanMidwayTest, ATimedCommandThatFailsAfterACallbackIsNotReported) {
     const auto bad_times = std::make_shared<Told>(), good_times = std::make_shared<Told>();
     Gate gate;
     queue->call([&] { gate.pass(); });
@@ -165,12 +165,12 @@ TEST_P(VulkanMidwayTest, ATimedCommandThatIsNotSubmittedBehindACallbackIsNotTold
 
 // ---- waits for another queue ----
 
-TEST_P(VulkanMidwayTest, ATimedWaitThatIsNotSubmittedKeepsItsTimestampsAsLongAsTheDeviceNeedsThem) {
+TEST_P(VulkanMidwayTest, ATimedWaitThatFailsKeepsItsTimestampsWhileTheDeviceUsesThem) {
     const auto other = device->make_queue();
     const auto times = std::make_shared<Told>();
     {
         const TimesScope timed({times, 0});
-        queue->timeline().wait(launch());  // the clocks are known
+        queue->timeline().wait(launch());  // calibrates the clock
     }
     Watch::frozen = true;
     const Point point = launch_multiply_add(*other, *program, *memory, 2, all);
@@ -182,7 +182,7 @@ TEST_P(VulkanMidwayTest, ATimedWaitThatIsNotSubmittedKeepsItsTimestampsAsLongAsT
     Watch::wait_submit_result = VK_SUCCESS;
     Watch::frozen = false;
     EXPECT_NO_THROW(queue->timeline().wait(launch()));
-    EXPECT_EQ(times->count, 1) << "a wait that never was has no times";
+    EXPECT_EQ(times->count, 1) << "a wait that was not submitted has no times";
 }
 
 }  // namespace

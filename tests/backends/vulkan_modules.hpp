@@ -1,6 +1,6 @@
-// A small module made by hand, as a user might bring it: data[i] = data[i] * factor + i for i below the
-// grid's size, in workgroups of 64. Its push constants are the size (three u32 at 0), data's address (16),
-// factor (24).
+// A small hand-written module, as a user might provide it: computes data[i] = data[i] * factor + i for i
+// below the grid's size, in workgroups of 64. Its push constants are the size (three u32 at 0), data's
+// address (16) and factor (24).
 #pragma once
 
 #include <cstdint>

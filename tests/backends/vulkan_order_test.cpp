@@ -1,5 +1,5 @@
-// Which commands of a Vulkan queue begin with a barrier: those that something before them is not ordered
-// with.
+// Barriers before commands of a Vulkan queue: a command starts with one unless it is already ordered after
+// everything that it depends on.
 #include "backends/vulkan_support.hpp"
 #include "backends/vulkan_watch.hpp"
 
@@ -24,7 +24,7 @@ protected:
         queue = device->make_queue();
         program = multiply_add(*device);
         memory = device->allocate(4 * 4096);
-        // Held back, so that nothing before a command is done when it comes.
+        // Held back, so that no earlier command has completed when the next one is submitted.
         queue->call([this] { gate.pass(); });
     }
     void TearDown() override {
@@ -33,7 +33,7 @@ protected:
         watch.reset();
         VulkanTest::TearDown();
     }
-    /// Multiplies one of four parts by the factor; gives the point.
+    /// Multiplies one of four parts by the factor; returns the point.
     Point launch(unsigned part, Point after, int factor = 2) {
         backends::Argument args[2];
         args[0].memory = memory.get();
@@ -42,7 +42,7 @@ protected:
         args[1].value = &factor;
         return queue->launch({program.get(), {1024, 1, 1}, {64, 1, 1}, args, after});
     }
-    /// Whether a launch behind that point begins with a barrier.
+    /// Returns whether a launch after that point starts with a barrier.
     bool has_barrier(unsigned part, Point after) {
         return Watch::during(Watch::barriers, [&] { launch(part, after); }) == 1;
     }
@@ -56,24 +56,24 @@ protected:
 };
 VOLLEY_VULKAN_SUITE(VulkanOrderTest);
 
-TEST_P(VulkanOrderTest, LaunchesThatFollowNothingHaveNone) {
+TEST_P(VulkanOrderTest, LaunchesWithoutDependenciesHaveNoBarrier) {
     for (unsigned part = 0; part < 4; ++part) EXPECT_FALSE(has_barrier(part, 0));
 }
 
-TEST_P(VulkanOrderTest, ALaunchThatFollowsAnotherHasOne) {
+TEST_P(VulkanOrderTest, ALaunchThatFollowsAnotherHasABarrier) {
     const Point first = launch(0, 0);
     EXPECT_TRUE(has_barrier(0, first));
 }
 
-TEST_P(VulkanOrderTest, OneBarrierOrdersAllThatCameBefore) {
+TEST_P(VulkanOrderTest, OneBarrierOrdersAllEarlierCommands) {
     Point points[4];
     for (unsigned part = 0; part < 4; ++part) points[part] = launch(part, 0);
     EXPECT_TRUE(has_barrier(2, points[2]));
     for (const unsigned part : {0u, 1u, 3u}) EXPECT_FALSE(has_barrier(part, points[part])) << part;
-    EXPECT_TRUE(has_barrier(0, queue->last() - 2)) << "what came behind that barrier is not ordered by it";
+    EXPECT_TRUE(has_barrier(0, queue->last() - 2)) << "commands after that barrier are not ordered by it";
 }
 
-TEST_P(VulkanOrderTest, ALaunchThatSaysNothingFollowsEverything) {
+TEST_P(VulkanOrderTest, ALaunchFollowsEverythingByDefault) {
     launch(0, 0);
     EXPECT_TRUE(has_barrier(1, Launch::everything));
     EXPECT_TRUE(has_barrier(2, Launch::everything));
@@ -94,12 +94,12 @@ TEST_P(VulkanOrderTest, AFailedCommandOrdersNothing) {
     Watch::submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
     EXPECT_THROW(launch(0, Launch::everything), MemoryError);
     Watch::submit_result = VK_SUCCESS;
-    // Unless it is known to be done by now.
+    // Unless it is known to have completed by now.
     const bool done = static_cast<VulkanTimeline&>(queue->timeline()).reached() >= first;
     EXPECT_TRUE(has_barrier(0, first) || done);
 }
 
-TEST_P(VulkanOrderTest, WhatIsDoneNeedsNoBarrierOnTheHostsOwnCores) {
+TEST_P(VulkanOrderTest, CompletedWorkNeedsNoBarrierOnHostCores) {
     gate.open();
     launch(0, Launch::everything);
     queue->timeline().wait(queue->last());
@@ -107,19 +107,19 @@ TEST_P(VulkanOrderTest, WhatIsDoneNeedsNoBarrierOnTheHostsOwnCores) {
     EXPECT_FALSE(has_barrier(1, 0));
 }
 
-TEST_P(VulkanOrderTest, WhatAnotherQueueIsSeenToHaveDoneTheHostHasWaitedFor) {
+TEST_P(VulkanOrderTest, ObservingCompletionWaitsOnTheHost) {
     gate.open();
     const Point point = launch(0, Launch::everything);
     const auto see = [&] {
         while (queue->timeline().completed() < point) std::this_thread::yield();
     };
-    EXPECT_GE(Watch::during(Watch::waits, see), 1u) << "a look alone orders nothing";
+    EXPECT_GE(Watch::during(Watch::waits, see), 1u) << "reading the counter does not synchronise";
     EXPECT_EQ(Watch::during(Watch::waits, see), 0u);
     const auto other = device->make_queue();
     EXPECT_EQ(Watch::during(Watch::submits, [&] { other->wait_for(queue->timeline(), point); }), 0u);
 }
 
-TEST_P(VulkanOrderTest, ResultsAreThoseOfTheOrder) {
+TEST_P(VulkanOrderTest, ResultsMatchTheOrder) {
     gate.open();
     queue->timeline().wait(queue->last());
     queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 1)));

@@ -36,7 +36,7 @@ VOLLEY_VULKAN_SUITE(VulkanProgramTest);
 
 ir::NodeId global_x(ir::Builder& b) { return b.extract(b.emit(ir::Op::GlobalId, {}), 0); }
 
-/// data[0] += 1, by atomics
+/// Computes data[0] += 1 with atomics.
 ir::Function count_invocations() {
     ir::Function fn;
     fn.name = "count_invocations";
@@ -46,7 +46,7 @@ ir::Function count_invocations() {
     return fn;
 }
 
-/// data[i] += i, for i the place in the grid
+/// Computes data[i] += i, where i is the position in the grid.
 ir::Function add_place() {
     ir::Function fn;
     fn.name = "add_place";
@@ -82,11 +82,11 @@ TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
         arg.memory = memory.get();
         arg.elements = count;
         queue->launch({program.get(), c.global, c.local, std::span(&arg, 1)});
-        EXPECT_EQ(read_back(*queue, *memory, count), counting(count)) << "each place once";
+        EXPECT_EQ(read_back(*queue, *memory, count), counting(count)) << "each position once";
     }
 }
 
-/// large[base + i] += i, the index in u64: beyond what 32 bits count
+/// Computes large[base + i] += i with a u64 index, beyond the range of 32 bits.
 ir::Function add_far_away(ScalarType element, ScalarType index) {
     ir::Function fn;
     fn.name = "add_far_away";
@@ -101,9 +101,9 @@ ir::Function add_far_away(ScalarType element, ScalarType index) {
     return fn;
 }
 
-// The kernel is told of a buffer of many gigabytes. What it touches of it lies in the small block that there
-// is: the address of the first element is as far before the block as its place in the buffer.
-TEST_P(VulkanProgramTest, FindsElementsBeyondFourGibiOfThem) {
+// The kernel is passed a buffer of many gigabytes, but accesses only a small existing block in it: the
+// address of the first element precedes the block by the block's offset in the buffer.
+TEST_P(VulkanProgramTest, IndexesBeyondFourGibiElements) {
     constexpr std::size_t count = 1000;
     for (const ScalarType element : {ScalarType::U8, ScalarType::U16, ScalarType::U32, ScalarType::U64}) {
         const std::uint64_t bytes = size_of(element);
@@ -132,7 +132,7 @@ TEST_P(VulkanProgramTest, FindsElementsBeyondFourGibiOfThem) {
     }
 }
 
-/// out[i] = sum of all others' element i, plus the scalars
+/// Computes out[i] = the sum of all other buffers' element i, plus the scalars.
 ir::Function sum_many(unsigned buffers) {
     ir::Function fn;
     fn.name = "sum_many";
@@ -147,7 +147,7 @@ ir::Function sum_many(unsigned buffers) {
     return fn;
 }
 
-TEST_P(VulkanProgramTest, TakesMoreArgumentsThanPushConstantsHold) {
+TEST_P(VulkanProgramTest, AcceptsMoreArgumentsThanPushConstantsHold) {
     constexpr unsigned buffers = 40;
     const auto program = device->compile(sum_many(buffers));
     const auto out = device->allocate(1000 * 4);
@@ -177,7 +177,7 @@ TEST_P(VulkanProgramTest, TakesMoreArgumentsThanPushConstantsHold) {
     }
 }
 
-TEST_P(VulkanProgramTest, MakesAPipelineOncePerVariant) {
+TEST_P(VulkanProgramTest, CreatesAPipelineOncePerVariant) {
     const auto program = device->compile(count_invocations());
     const auto& vulkan = static_cast<const VulkanProgram&>(*program);
     const Kernel& first = vulkan.kernel({{64, 1, 1}, true});
@@ -188,7 +188,7 @@ TEST_P(VulkanProgramTest, MakesAPipelineOncePerVariant) {
     EXPECT_EQ(&vulkan.kernel({{64, 1, 1}, true}), &first);
 }
 
-TEST_P(VulkanProgramTest, AModuleOfTheUsersHasOneLocalSize) {
+TEST_P(VulkanProgramTest, AForeignModuleHasOneLocalSize) {
     const auto program = multiply_add(*device);
     const auto memory = device->allocate(64);
     int factor = 1;
@@ -226,7 +226,7 @@ TEST_P(VulkanProgramTest, ChoosesLocalSizesWithinTheLimits) {
 
 // ---- reports ----
 
-/// data[0] counts to n
+/// Counts data[0] up to n.
 ir::Function long_loop() {
     ir::Function fn;
     fn.name = "long_loop";
@@ -242,7 +242,7 @@ ir::Function long_loop() {
     return fn;
 }
 
-TEST_P(VulkanProgramTest, ALoopThatTheDriverWouldCutShortIsReported) {
+TEST_P(VulkanProgramTest, ALoopCutShortByTheDriverIsReported) {
     const auto program = device->compile(long_loop());
     const auto memory = device->allocate(4);
     const auto run = [&](unsigned n) {
@@ -267,11 +267,11 @@ TEST_P(VulkanProgramTest, ALoopThatTheDriverWouldCutShortIsReported) {
         EXPECT_NE(error.what_failed().find("65535"), std::string_view::npos) << error.what();
         EXPECT_FALSE(error.advice().empty());
     }
-    EXPECT_EQ(run(1000), 1000u) << "the queue goes on";
+    EXPECT_EQ(run(1000), 1000u) << "the queue continues";
 }
 
 TEST_P(VulkanProgramTest, KnowsHowTheDriverRoundsFma) {
-    // What the table of drivers says is measured here as it would be on a driver that is not in it.
+    // Measures what the table of drivers claims, in the way used for drivers that are not in it.
     EXPECT_EQ(device->measures_fused_fma(), device->logical().physical().target.fused_fma);
 }
 
@@ -326,7 +326,7 @@ protected:
         if (!folder.empty()) std::filesystem::remove_all(folder);
         VulkanTest::TearDown();
     }
-    /// Opens the cache and closes it again; gives its file's name.
+    /// Opens the cache and closes it again; returns its file's name.
     std::string visit() { return PipelineCache(device, folder.string()).file(); }
     void add_pipeline() { cache_data.insert(cache_data.end(), {'c', 'o', 'd', 'e'}); }
 
@@ -335,12 +335,12 @@ protected:
 };
 VOLLEY_VULKAN_SUITE(VulkanPipelineCacheTest);
 
-TEST_P(VulkanPipelineCacheTest, KeepsNoFileOfAnEmptyCache) {
+TEST_P(VulkanPipelineCacheTest, WritesNoFileForAnEmptyCache) {
     EXPECT_FALSE(std::filesystem::exists(visit()));
     EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_P(VulkanPipelineCacheTest, GivesTheDriverNextTimeWhatItHadThisTime) {
+TEST_P(VulkanPipelineCacheTest, PassesTheSavedDataToTheDriverOnTheNextRun) {
     add_pipeline();
     EXPECT_TRUE(std::filesystem::exists(visit()));
     EXPECT_TRUE(initial_data.empty());
@@ -351,7 +351,7 @@ TEST_P(VulkanPipelineCacheTest, GivesTheDriverNextTimeWhatItHadThisTime) {
     EXPECT_EQ(files, 1u) << "no temporary file is left";
 }
 
-TEST_P(VulkanPipelineCacheTest, IgnoresABrokenFile) {
+TEST_P(VulkanPipelineCacheTest, IgnoresADamagedFile) {
     add_pipeline();
     const std::string file = visit();
     const std::string whole = [&] {
@@ -367,10 +367,10 @@ TEST_P(VulkanPipelineCacheTest, IgnoresABrokenFile) {
         EXPECT_TRUE(initial_data.empty());
     }
     (void)visit();
-    EXPECT_EQ(initial_data, cache_data) << "a good file has taken its place";
+    EXPECT_EQ(initial_data, cache_data) << "a valid file has replaced it";
 }
 
-TEST_P(VulkanPipelineCacheTest, AFolderThatCannotBeMadeIsNoError) {
+TEST_P(VulkanPipelineCacheTest, AFolderThatCannotBeCreatedIsNotAnError) {
     add_pipeline();
     EXPECT_NO_THROW(PipelineCache(device, "/proc/no such place"));
 }

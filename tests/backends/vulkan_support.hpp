@@ -1,5 +1,5 @@
-// For tests of the Vulkan backend below the runtime. They run on each of the two software drivers; one that
-// is missing is a skip that names it. What the validation layer says fails the test.
+// Helpers for tests of the Vulkan backend below the runtime. The tests run on each of the two software
+// drivers; tests of a missing driver are skipped. Messages of the validation layer fail the test.
 #pragma once
 
 #include "backends/queue_support.hpp"
@@ -15,7 +15,7 @@ namespace volley::backends::vulkan {
 
 using namespace volley::testing;  // NOLINT(google-build-using-namespace)
 
-/// The index of the driver's device; -1 where it is missing.
+/// Returns the index of the driver's device, or -1 if it is missing.
 inline int find_driver(const Instance& instance, VkDriverId driver) {
     for (std::size_t i = 0; i < instance.devices().size(); ++i) {
         if (instance.devices()[i].driver == driver) return static_cast<int>(i);
@@ -57,7 +57,7 @@ private:
     INSTANTIATE_TEST_SUITE_P(, Suite, ::testing::ValuesIn(drivers), \
                              [](const auto& driver) { return std::string(driver.param.label); })
 
-/// The hand-made module as a program.
+/// Creates a program from the hand-written module.
 inline std::unique_ptr<backends::Program> multiply_add(VulkanDevice& device) {
     using codegen::spirv::FieldKind;
     codegen::spirv::Module module;

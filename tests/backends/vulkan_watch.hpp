@@ -1,4 +1,4 @@
-// Counts what the driver of one device is asked to do, and has single calls fail.
+// Counts driver calls of one device, and makes single calls fail.
 #pragma once
 
 #include "backends/vulkan/vulkan_logical.hpp"
@@ -9,7 +9,7 @@
 
 namespace volley::backends::vulkan {
 
-/// While it lives, it watches one device; there is one at a time.
+/// Watches one device during its lifetime; only one may exist at a time.
 class Watch {
 public:
     explicit Watch(LogicalDevice& device) : device_(device), real_(device.vk) {
@@ -31,19 +31,19 @@ public:
     Watch& operator=(const Watch&) = delete;
 
     static inline std::atomic<unsigned> submits{0};     // calls,
-    static inline std::atomic<unsigned> buffers{0};     //   and the command buffers in them
+    static inline std::atomic<unsigned> buffers{0};     // and the command buffers in them
     static inline std::atomic<unsigned> barriers{0};    // recorded
-    static inline std::atomic<unsigned> recordings{0};  // begun
+    static inline std::atomic<unsigned> recordings{0};  // started
     static inline std::atomic<unsigned> sets{0};        // descriptor sets written
-    static inline std::atomic<unsigned> waits{0};       // of the host's, that saw their value
+    static inline std::atomic<unsigned> waits{0};       // by the host, that reached their value
     static inline std::atomic<VkResult> submit_result{VK_SUCCESS};
     static inline std::atomic<VkResult> allocate_result{VK_SUCCESS};
     static inline std::atomic<VkResult> begin_result{VK_SUCCESS};
-    static inline std::atomic<VkResult> wait_submit_result{VK_SUCCESS};  // of submissions that wait
-    static inline std::atomic<int> spared{0};  // calls that succeed before the first two results are given
-    static inline std::atomic<bool> frozen{false};  // no point is seen to pass
+    static inline std::atomic<VkResult> wait_submit_result{VK_SUCCESS};  // for submissions that wait
+    static inline std::atomic<int> spared{0};       // calls that succeed before the first two results apply
+    static inline std::atomic<bool> frozen{false};  // no point appears to pass
 
-    /// How much a counter grows while f runs.
+    /// Returns how much a counter grows while f runs.
     template <class F>
     static unsigned during(std::atomic<unsigned>& counter, F&& f) {
         const unsigned before = counter;
