@@ -1,4 +1,4 @@
-// The operators that count.
+// Replacements of operator new that count.
 #include "support/allocations.hpp"
 
 #include <atomic>

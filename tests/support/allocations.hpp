@@ -1,5 +1,5 @@
-// Counts what the whole program asks operator new for. Only in programs of which allocations.cpp is a source;
-// sanitizers have operators of their own, so nothing is counted there.
+// Counts the whole program's calls of operator new. Works only in programs that compile allocations.cpp.
+// Sanitizers have their own operators, so nothing is counted there.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace volley::testing {
 
 [[nodiscard]] std::uint64_t allocation_count() noexcept;
 
-/// How often that asks for memory, once it was done before.
+/// Returns how many allocations `round` makes when it is repeated.
 template <class F>
 [[nodiscard]] std::uint64_t allocations_when_repeated(F&& round) {
     for (int k = 0; k < 4; ++k) round();

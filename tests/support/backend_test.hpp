@@ -1,12 +1,12 @@
-// Tests of what does not depend on how a device computes: VOLLEY_BACKEND_TEST(Suite, Name) { ... } is one
-// test for each backend, with a context of two queues of its device current in the body.
+// Tests of behaviour that does not depend on how a device computes: VOLLEY_BACKEND_TEST(Suite, Name) { ... }
+// defines one test for each backend. In its body, a context with two queues of the device is current.
 #pragma once
 
 #include "support/device_fixture.hpp"
 
 namespace volley::testing {
 
-/// One entry for each backend and driver.
+/// Returns one entry for each backend and driver.
 [[nodiscard]] const std::vector<DeviceConfiguration>& backend_configurations();
 
 }  // namespace volley::testing

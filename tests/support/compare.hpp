@@ -1,5 +1,5 @@
-// Comparing what a device computed with what the host expects, for every type of kernels: by bits, where all
-// NaNs are one, or within units of the last place. Failures name the element and both values.
+// Compares device results with the host's expectation for every kernel type: by bits, with all NaNs equal, or
+// within units in the last place. Failures name the element and both values.
 #pragma once
 
 #include "support/ulp.hpp"
@@ -23,8 +23,8 @@
 
 namespace volley::testing {
 
-/// Calls f(component) for each scalar of a value: of vectors, complex numbers, matrices and arrays all of
-/// them.
+/// Calls f(component) for each scalar of a value, including all scalars of vectors, complex numbers, matrices
+/// and arrays.
 template <class T, class F>
 void each_component(const T& value, F&& f) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, half>) {
@@ -68,7 +68,7 @@ template <class T>
         return false;
 }
 
-/// A value as text; floats with all their digits.
+/// Returns a value as text; floats with all digits.
 template <class T>
 [[nodiscard]] std::string show(const T& value) {
     std::ostringstream text;
@@ -89,7 +89,7 @@ template <class T>
     return text.str();
 }
 
-/// The largest distance of two components, in units of the last place. Integers: 0 or infinite.
+/// Returns the largest distance of two components in units in the last place. Integers: 0 or infinite.
 template <class T>
 [[nodiscard]] double ulps(const T& a, const T& b) {
     if constexpr (std::is_integral_v<T>) {
@@ -112,7 +112,7 @@ template <class T>
     }
 }
 
-/// Equal by bits, but all NaNs are one.
+/// Returns whether both are equal by bits, with all NaNs equal.
 template <class T>
 [[nodiscard]] bool same(const T& a, const T& b) {
     if constexpr (std::is_integral_v<T>) {
@@ -132,7 +132,7 @@ template <class T>
     }
 }
 
-/// The value with zeros, of the same sign, for f32 components that are subnormal.
+/// Returns the value with subnormal f32 components replaced by zeros of the same sign.
 template <class T>
 [[nodiscard]] T flushed(T value) {
     if constexpr (std::is_same_v<lang::scalar_t<T>, float>) {
@@ -146,8 +146,8 @@ template <class T>
     return value;
 }
 
-/// `want` with the components of `got` where both are below the smallest normal f32 and one is not zero. The
-/// wanted value of a scalar may be of a wider type.
+/// Returns `want` with the components of `got` where both are below the smallest normal f32 and one is not
+/// zero. For scalars, `want` may have a wider type.
 template <class R, class W>
 [[nodiscard]] W settled(const R& got, W want) {
     constexpr double normal = std::numeric_limits<float>::min();
@@ -165,7 +165,7 @@ template <class R, class W>
     return want;
 }
 
-/// Fails with the first few elements for which fits(got, want, i) is false. `describe(i)` says what went in.
+/// Reports the first few elements for which fits(got, want, i) is false. `describe(i)` returns the inputs.
 template <class G, class W, class Fits, class Describe>
 void expect_each(const G& got, const W& want, Fits&& fits, Describe&& describe) {
     ASSERT_EQ(got.size(), want.size());
@@ -188,7 +188,7 @@ void expect_same(const G& got, const W& want, const char* what = "") {
         [&](std::size_t) { return std::string(*what == '\0' ? "" : " of ") + what; });
 }
 
-/// Within `bound` units of the last place in each component.
+/// Expects each component to be within `bound` units in the last place.
 template <class G, class W>
 void expect_near(const G& got, const W& want, double bound, const char* what = "") {
     expect_each(

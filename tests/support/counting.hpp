@@ -7,7 +7,7 @@
 
 namespace volley::testing {
 
-/// 0, 1, 2, ...
+/// Returns 0, 1, 2, ...
 template <class T>
 std::vector<T> counting(std::size_t count) {
     std::vector<T> numbers(count);

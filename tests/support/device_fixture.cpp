@@ -1,4 +1,4 @@
-// The list of device configurations and their contexts, which are opened once for all tests of the program.
+// The list of device configurations and their contexts, which are opened once per test program.
 #include "support/backend_test.hpp"
 
 #include "backends/vulkan/vulkan_instance.hpp"
@@ -11,8 +11,8 @@
 namespace volley::testing {
 namespace {
 
-/// Contexts by label; none for a device that this machine lacks. Emptied before the program ends, so that
-/// what a context does when it ends is watched by the sanitizers too.
+/// Contexts by label; empty for a device that this machine lacks. Cleared before the program exits, so that
+/// sanitizers also cover the destruction of contexts.
 std::map<std::string, std::optional<Context>>& contexts() {
     static std::map<std::string, std::optional<Context>> opened;
     return opened;
@@ -21,7 +21,7 @@ std::map<std::string, std::optional<Context>>& contexts() {
 class ContextEnvironment final : public ::testing::Environment {
     void TearDown() override {
         contexts().clear();
-        // Objects that were left over are reported when their device ends.
+        // Leaked objects are reported when their device is destroyed.
         EXPECT_EQ(backends::vulkan::validation_message_count(), 0u)
             << backends::vulkan::last_validation_message();
     }
@@ -40,8 +40,8 @@ std::optional<Context> open(const DeviceConfiguration& configuration) {
     }
 }
 
-/// PoCL takes a tenth of a second for each kernel, and minutes for all suites: by default it runs those with
-/// few kernels, and the random programs cover the rest.
+/// PoCL takes a tenth of a second per kernel, and minutes for all suites. By default it runs suites with few
+/// kernels, and the random programs cover the rest.
 std::vector<std::string_view> pocl_suites() {
     const char* chosen = std::getenv("VOLLEY_TEST_POCL");
     if (chosen != nullptr && std::string_view(chosen) == "all") return {};
@@ -49,7 +49,7 @@ std::vector<std::string_view> pocl_suites() {
             "Mix",      "Print", "Stream", "Struct",   "Variable"};
 }
 
-/// Those that move data, or wait for it: to the rest it makes no difference who can reach memory.
+/// Suites that transfer data or wait for it: whether memory is mapped makes no difference to the others.
 std::vector<std::string_view> transfer_suites() {
     return {"Array", "Async",        "Copy",          "DlPack",      "ElementType",
             "Graph", "GraphThreads", "HostAccess",    "Interchange", "Region",
@@ -63,7 +63,7 @@ const std::vector<DeviceConfiguration>& device_configurations() {
         {"reference", {.devices = {"reference:0"}}},
         {"cpu_width_8", {.devices = {"cpu:0"}, .cpu_width = 8}},
         {"lavapipe", {.devices = {"vulkan:llvmpipe"}}},
-#ifndef VOLLEY_SANITIZED  // they watch the library, which does the same for other widths and drivers
+#ifndef VOLLEY_SANITIZED  // sanitizers check the library, which behaves alike for other widths and drivers
         {"cpu_width_1", {.devices = {"cpu:0"}, .cpu_width = 1}},
         {"cpu_width_4", {.devices = {"cpu:0"}, .cpu_width = 4}},
         {"cpu_width_16", {.devices = {"cpu:0"}, .cpu_width = 16}},
@@ -118,7 +118,7 @@ void DeviceTest::SetUp() {
 
 void DeviceTest::TearDown() {
     if (scope_ == nullptr) return;
-    wait();  // an error of work that nobody waited for
+    wait();  // throws the error of work that was not waited for
     scope_.reset();
     EXPECT_EQ(backends::vulkan::validation_message_count(), validation_messages_)
         << backends::vulkan::last_validation_message();

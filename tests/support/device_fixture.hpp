@@ -1,6 +1,6 @@
-// Tests that run on every device: VOLLEY_DEVICE_TEST(Suite, Name) { ... } is one test for each configuration
-// of device_configurations(), with a context of that device current in the body. A device that this machine
-// lacks is a skip.
+// Tests that run on every device: VOLLEY_DEVICE_TEST(Suite, Name) { ... } defines one test for each entry of
+// device_configurations(). In its body, a context of that device is current. Tests are skipped if the machine
+// lacks the device.
 #pragma once
 
 #include "support/expect_error.hpp"
@@ -19,32 +19,33 @@
 
 namespace volley::testing {
 
-/// One way to run the tests; its label ends their names: Barrier.OrdersAccesses/cpu_width_8.
+/// One configuration to run the tests with; its label is the suffix of their names:
+/// Barrier.OrdersAccesses/cpu_width_8.
 struct DeviceConfiguration {
     std::string label;
     ContextOptions options;
-    std::vector<std::string_view> suites = {};  // those that run; empty: all
-    bool unmapped = false;                      // memory out of the host's reach: see unmapped_drivers.hpp
+    std::vector<std::string_view> suites = {};  // suites to run; empty: all
+    bool unmapped = false;                      // unmapped memory: see unmapped_drivers.hpp
 
     [[nodiscard]] bool takes(std::string_view suite) const {
         return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
     }
 };
 
-/// All of them. A new backend is one more entry.
+/// Returns all configurations. A new backend adds an entry.
 [[nodiscard]] const std::vector<DeviceConfiguration>& device_configurations();
 
 class DeviceTest : public ::testing::Test {
 public:
     void use(const DeviceConfiguration& configuration) { configuration_ = &configuration; }
 
-    /// What the device can do.
+    /// Returns the device's description.
     [[nodiscard]] const DeviceInfo& device() const { return device_; }
     [[nodiscard]] const DeviceConfiguration& configuration() const { return *configuration_; }
-    /// How many lanes a subgroup has.
+    /// Returns the number of lanes in a subgroup.
     [[nodiscard]] unsigned lanes() const { return device_.subgroup_size; }
 
-    /// Whether the device computes with T, or with its components.
+    /// Returns whether the device computes with T, or with its components.
     template <class T>
     [[nodiscard]] bool supports() const {
         using S = lang::scalar_t<T>;
@@ -64,30 +65,30 @@ public:
             return true;
     }
 
-    /// Whether it has all atomics of T; bit operations it has where it has T.
+    /// Returns whether the device has all atomics of T. It has bit operations on every T that it supports.
     template <class T>
     [[nodiscard]] bool supports_atomics() const {
         return supports<T>() && (sizeof(T) < 8 || device_.int64_atomics);
     }
-    /// "vulkan:0 (its name)", for the reason of a skip.
+    /// Returns "vulkan:0 (its name)", for the reason of a skip.
     [[nodiscard]] std::string device_name() const { return device_.id() + " (" + device_.name + ")"; }
 
-    /// Calls f.template operator()<T>() for each of the types that the device has.
+    /// Calls f.template operator()<T>() for each type that the device supports.
     template <class... T, class F>
     void each_type(F&& f) const {
         (one_type<T>(f, supports<T>()), ...);
     }
-    /// For all the types: every device loads and stores them, those too with which it cannot compute.
+    /// Calls f for all types: every device loads and stores even those that it cannot compute with.
     template <class... T, class F>
     void every_type(F&& f) const {
         (one_type<T>(f, true), ...);
     }
-    /// For the types that have atomics.
+    /// Calls f for the types that have atomics.
     template <class... T, class F>
     void each_atomic_type(F&& f) const {
         (one_type<T>(f, supports_atomics<T>()), ...);
     }
-    /// Calls f with f64, or on a device that has none with f32: for kernels that mix many types.
+    /// Calls f with f64, or with f32 on a device without f64: for kernels that mix many types.
     template <class F>
     void widest_float(F&& f) const {
         one_type<f64>(f, supports<f64>());
@@ -108,11 +109,11 @@ private:
 
     const DeviceConfiguration* configuration_ = nullptr;
     DeviceInfo device_;
-    std::uint64_t validation_messages_ = 0;  // what the validation layer says during a test fails it
+    std::uint64_t validation_messages_ = 0;  // count before the test; new messages fail it
     std::unique_ptr<ContextScope> scope_;
 };
 
-/// Registers a test for each of the configurations that takes its suite; true.
+/// Registers a test for each configuration that runs its suite; returns true.
 bool register_device_test(const std::vector<DeviceConfiguration>& configurations, const char* suite,
                           const char* name, const char* file, int line,
                           std::unique_ptr<DeviceTest> (*make)());

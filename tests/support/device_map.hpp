@@ -1,5 +1,5 @@
-// Runs functions of Values over host arrays on the current device and compares them with functions of the
-// host: most tests of operators and builtins are tables of such pairs.
+// Runs functions of Values over host arrays on the current device and compares them with host functions: most
+// tests of operators and builtins are tables of such pairs.
 #pragma once
 
 #include "support/compare.hpp"
@@ -15,7 +15,7 @@
 
 namespace volley::testing {
 
-/// One function in both worlds. Plain pointers, so that a table of them costs the compiler little.
+/// A device function and its host counterpart. Plain pointers keep tables of them cheap to compile.
 template <class R, class... A>
 struct Case {
     const char* name;
@@ -38,12 +38,12 @@ template <class R, class... A>
     return out.read(0);
 }
 
-/// Whether arithmetic of the current device keeps f32 subnormals. If not, it may take them for zeros, or keep
-/// them, at each operation.
+/// Returns whether the current device keeps f32 subnormals. If not, each operation may flush or keep them.
 [[nodiscard]] inline bool keeps_subnormals() { return current_context().devices()[0].keeps_subnormals; }
 
-/// Whether fits(got, want) is true of host(input...), or of what a device that flushes subnormals may give
-/// instead: the result of flushed inputs, and for a subnormal result any subnormal or a zero of either sign.
+/// Returns whether fits(got, want) holds for host(input...), or for a result that a device that flushes
+/// subnormals may compute instead: the result of flushed inputs, and for a subnormal result any subnormal or
+/// a zero of either sign.
 template <class R, class Fits, class Host, class... A>
 [[nodiscard]] bool agrees(const R& got, const Fits& fits, const Host& host, const A&... input) {
     const auto want = host(input...);
@@ -75,7 +75,7 @@ void check_cases(const Fits& fits, std::type_identity_t<std::initializer_list<Ca
     }
 }
 
-/// By bits.
+/// Compares by bits.
 template <class R, class... A>
 void check_exact(std::type_identity_t<std::initializer_list<Case<R, A...>>> cases,
                  const std::vector<A>&... inputs) {
@@ -83,7 +83,7 @@ void check_exact(std::type_identity_t<std::initializer_list<Case<R, A...>>> case
     check_cases<R>(fits, cases, inputs...);
 }
 
-/// Within units of the last place.
+/// Compares within units in the last place.
 template <class R, class... A>
 void check_within(double bound, std::type_identity_t<std::initializer_list<Case<R, A...>>> cases,
                   const std::vector<A>&... inputs) {
@@ -91,7 +91,7 @@ void check_within(double bound, std::type_identity_t<std::initializer_list<Case<
     check_cases<R>(fits, cases, inputs...);
 }
 
-/// f(x[i]...) for all i.
+/// Returns f(x[i]...) for all i.
 template <class R, class... A>
 [[nodiscard]] std::vector<R> map(Value<R> (*function)(const Value<A>&...), const std::vector<A>&... inputs) {
     return run_cases<R, A...>({{"", function, nullptr}}, inputs...);

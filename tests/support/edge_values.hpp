@@ -1,4 +1,4 @@
-// The values that break things, for each scalar type, and random ones around them.
+// Edge values of each scalar type, and random values around them.
 #pragma once
 
 #include "support/random.hpp"
@@ -14,8 +14,8 @@
 
 namespace volley::testing {
 
-/// The ends of the range and what lies beside them; for floats zeros, infinities, NaN, subnormals, and where
-/// integers and floats meet.
+/// Returns both ends of the range and their neighbours; for floats also zeros, infinities, NaN, subnormals,
+/// and the limits of exactly representable integers.
 template <class T>
 [[nodiscard]] std::vector<T> edge_values() {
     using limits = std::numeric_limits<T>;
@@ -61,7 +61,7 @@ template <class T>
     }
 }
 
-/// Any bit pattern, small numbers as likely as large ones; for floats every exponent.
+/// Returns any bit pattern, with small numbers as likely as large ones; for floats every exponent.
 template <class T>
 [[nodiscard]] T random_value(Random& random) {
     const std::uint64_t bits = random.bits();
@@ -80,7 +80,7 @@ template <class T>
     }
 }
 
-/// Numbers of a size that arithmetic keeps in range: floats in -8 to 8.
+/// Returns numbers of moderate size, so that arithmetic stays in range: floats in -8 to 8.
 template <class T>
 [[nodiscard]] T moderate_value(Random& random) {
     if constexpr (std::is_integral_v<T>)
@@ -105,7 +105,7 @@ template <class T>
     return values;
 }
 
-/// Each edge value, then `extra` random ones.
+/// Returns each edge value, then `extra` random ones.
 template <class T>
 [[nodiscard]] std::vector<T> samples(std::size_t extra, std::uint64_t seed) {
     std::vector<T> values = edge_values<T>();
@@ -113,7 +113,7 @@ template <class T>
     return values;
 }
 
-/// Each edge value with each other, then `extra` random pairs.
+/// Returns all pairs of edge values, then `extra` random pairs.
 template <class A, class B = A>
 [[nodiscard]] std::pair<std::vector<A>, std::vector<B>> sample_pairs(std::size_t extra, std::uint64_t seed) {
     std::pair<std::vector<A>, std::vector<B>> pairs;

@@ -1,4 +1,4 @@
-// What an exception of the library must be: of a code, with all three parts of its message.
+// Expects errors of the library: their code, and all three parts of their message.
 #pragma once
 
 #include <volley/error.hpp>
@@ -10,7 +10,7 @@
 
 namespace volley::testing {
 
-/// Runs f, which must throw a volley::Error of that code with all three parts; gives its text.
+/// Runs f, which must throw a volley::Error of that code with all three parts; returns its text.
 template <class F>
 std::string error_of(ErrorCode code, F&& f) {
     try {

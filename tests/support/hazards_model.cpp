@@ -1,4 +1,4 @@
-// Enumeration keeps the state at every depth, so that a program costs no more than its last command.
+// The enumeration keeps the state at every depth, so that each program costs only its last command.
 #include "support/hazards_model.hpp"
 
 #include "core/text.hpp"
@@ -69,7 +69,7 @@ namespace {
 using Mask = std::uint64_t;  // of units, or of commands
 constexpr unsigned max_commands = 8;
 
-/// A command, and its units as masks: those of resource r begin at bit r * units.
+/// A command, and its units as masks: those of resource r start at bit r * units.
 struct Candidate {
     std::vector<Access> accesses;
     Mask touched = 0;
@@ -121,7 +121,7 @@ std::vector<Candidate> all_candidates(const Programs& programs) {
                 const Access& a = accesses[i];
                 const Access& b = accesses[j];
                 candidates.push_back(make_candidate({a, b}, programs));
-                // Told in the other order, it may come out differently.
+                // The order of the accesses may affect the result.
                 if (a.resource == b.resource && a.writes != b.writes && intersects(a.range, b.range))
                     candidates.push_back(make_candidate({b, a}, programs));
             }
@@ -130,21 +130,21 @@ std::vector<Candidate> all_candidates(const Programs& programs) {
     return candidates;
 }
 
-/// A program is as good as the same with other names of its resources: whether the command's first access is
-/// of the first one.
+/// Renaming resources yields an equivalent program, so only programs whose first access is to the first
+/// resource are enumerated. Returns whether the command qualifies as the first.
 bool is_first_of_its_kind(const Candidate& candidate) {
     return candidate.fence || candidate.accesses.front().resource == resource_at(0);
 }
 
-/// Where the commands of a program stand, and what is done besides.
+/// Assigns commands to lanes and points, and defines disturbances.
 struct Setting {
     static constexpr unsigned never = ~0u;
 
     std::vector<unsigned> lane;             // by command
     std::vector<std::uint64_t> point;       // by command
     std::vector<std::vector<unsigned>> at;  // commands by lane and point - 1
-    unsigned late = never;                  // it is told after the next, which is of the same lane
-    unsigned passed = 0;                    // so many have passed when the next is given
+    unsigned late = never;                  // registered after the next command, which is on the same lane
+    unsigned passed = 0;  // number of commands that have passed when the next one is submitted
 
     explicit Setting(std::vector<unsigned> lanes) : lane(std::move(lanes)) {
         at.resize(lane.size());
@@ -154,7 +154,7 @@ struct Setting {
         }
     }
     [[nodiscard]] unsigned command(const Use& use) const { return at[use.lane][use.point - 1]; }
-    /// The one before it on its lane, with all before that.
+    /// Returns the previous command on its lane.
     [[nodiscard]] std::optional<unsigned> before(unsigned c) const {
         if (point[c] == 1) return {};
         return at[lane[c]][point[c] - 2];
@@ -165,7 +165,7 @@ std::vector<Setting> all_settings(const Programs& programs) {
     const unsigned count = programs.commands;
     std::vector<Setting> settings;
     std::vector<unsigned> lanes(count);
-    // Each way to divide the commands into lanes once: a lane is numbered when it first occurs.
+    // Enumerate each division into lanes once: lanes are numbered in order of first use.
     const auto place = [&](const auto& self, unsigned c, unsigned used) -> void {
         if (c == count) {
             if (used <= programs.lanes || used == count) settings.emplace_back(lanes);
@@ -193,8 +193,8 @@ std::vector<Setting> all_settings(const Programs& programs) {
     return settings;
 }
 
-/// All programs in one setting. The last command has one access: what two must follow is what each must
-/// follow.
+/// All programs in one setting. The last command has one access: the dependencies of two accesses are the
+/// union of each one's.
 class MapEnumeration {
 public:
     MapEnumeration(const Programs& programs, const std::vector<Candidate>& candidates,
@@ -269,10 +269,10 @@ private:
             text += cat("command ", i, " on lane ", setting_->lane[i], ": ", describe(chosen_[i]->accesses),
                         "\n");
         }
-        if (setting_->late != Setting::never) text += cat("command ", setting_->late, " is told late\n");
+        if (setting_->late != Setting::never)
+            text += cat("command ", setting_->late, " is registered late\n");
         if (setting_->passed != 0) text += cat("the first ", setting_->passed, " have passed\n");
-        text +=
-            cat("command ", c, " follows, as a set of bits, ", found_[c], " and should follow ", defined_[c]);
+        text += cat("command ", c, " follows (as a bit set) ", found_[c], " and should follow ", defined_[c]);
     }
 
     const Programs& programs_;
@@ -282,11 +282,11 @@ private:
     Checked* checked_ = nullptr;
     std::array<std::vector<AccessMap>, max_commands> maps_;  // before each command
     std::array<const Candidate*, max_commands> chosen_{};
-    std::array<Mask, max_commands> found_{};  // those before it by what the maps say, and by definition
+    std::array<Mask, max_commands> found_{};  // predecessors by the maps, and by definition
     std::array<Mask, max_commands> defined_{};
 };
 
-/// All programs of a CommandOrder.
+/// Enumerates all programs for a CommandOrder.
 class OrderEnumeration {
 public:
     OrderEnumeration(const Programs& programs, const std::vector<Candidate>& candidates)
@@ -305,7 +305,7 @@ private:
             orders_[c + 1] = orders_[c];
             const std::uint32_t number =
                 candidate.fence ? orders_[c + 1].add_fence() : orders_[c + 1].add(candidate.accesses);
-            const std::string wrong = number != c ? cat("it has number ", number) : what_is_wrong(c);
+            const std::string wrong = number != c ? cat("its number is ", number) : what_is_wrong(c);
             if (!wrong.empty()) {
                 for (unsigned i = 0; i <= c; ++i)
                     checked_.failure += cat("command ", i, ": ", describe(chosen_[i]->accesses), "\n");
@@ -331,7 +331,8 @@ private:
             for (const std::uint32_t further : order.after(after[i])) implied |= Mask{1} << further;
         }
         for (const std::uint32_t other : after) {
-            if ((implied >> other & 1) != 0) return cat("that ", c, " follows ", other, " is implied");
+            if ((implied >> other & 1) != 0)
+                return cat("the dependency of ", c, " on ", other, " is implied by others");
         }
         Mask defined = 0;
         unsigned level = 0;
@@ -343,10 +344,10 @@ private:
         found_[c] = found;
         levels_[c] = level;
         if (found != defined)
-            return cat("command ", c, " follows, as a set of bits, ", found, " and should follow ", defined);
-        if (order.level(c) != level) return cat("its level is ", order.level(c), " and not ", level);
+            return cat("command ", c, " follows (as a bit set) ", found, " and should follow ", defined);
+        if (order.level(c) != level) return cat("its level is ", order.level(c), " instead of ", level);
         const unsigned levels = *std::max_element(levels_.begin(), levels_.begin() + c + 1) + 1;
-        if (order.levels() != levels) return cat("there are ", order.levels(), " levels and not ", levels);
+        if (order.levels() != levels) return cat("there are ", order.levels(), " levels instead of ", levels);
         return {};
     }
 

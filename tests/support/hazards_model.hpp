@@ -1,10 +1,10 @@
-// The order of commands by its definition, to hold runtime/hazards.hpp and runtime/command_order.hpp against:
-// two commands conflict when they touch a common unit and at least one of them writes it; every conflicting
-// pair is ordered as given, and so are the commands of one lane; nothing else is ordered, but for what
-// follows from these.
+// The order of commands by its definition, to check runtime/hazards.hpp and runtime/command_order.hpp
+// against. Two commands conflict if they use a common unit and at least one of them writes it. Conflicting
+// commands, and commands on the same lane, are ordered as submitted; nothing else is ordered, except by
+// transitivity.
 //
-// Programs are enumerated, all of a kind, or made at random. A check says how many programs it has seen, and
-// describes the first in which the order is another one.
+// Programs are enumerated exhaustively or generated at random. A check returns the number of programs checked
+// and describes the first one with a wrong order.
 #pragma once
 
 #include "runtime/hazards.hpp"
@@ -15,31 +15,31 @@
 
 namespace volley::testing {
 
-/// All programs of that many commands, of which each has one access or more: a range of a resource, read or
+/// All programs of that many commands, each with one or more accesses: a range of a resource, read or
 /// written.
 struct Programs {
     unsigned commands = 3;
     unsigned resources = 1;
-    unsigned units = 3;     // of each resource
-    unsigned accesses = 1;  // of a command, at most: 1 or 2
-    /// Each command on a lane of its own; if not 0, also all ways to put them on up to so many lanes.
+    unsigned units = 3;     // per resource
+    unsigned accesses = 1;  // per command, at most: 1 or 2
+    /// Each command has its own lane; if not 0, also enumerate all assignments to up to this many lanes.
     unsigned lanes = 0;
-    /// Also: neighbours on a lane whose uses are told in the wrong order, and first commands that have
-    /// passed.
+    /// Also enumerate neighbours on a lane whose uses are registered in the wrong order, and programs whose
+    /// first commands have passed.
     bool disturbed = false;
-    /// Also with fences in the place of commands (CommandOrder).
+    /// Also with fences instead of commands (CommandOrder).
     bool fences = false;
 };
 
-/// Random programs, large ones.
+/// Large random programs.
 struct RandomPrograms {
     std::uint64_t seed = 0;
     unsigned commands = 1000;
     unsigned resources = 3;
     unsigned units = 100;
     unsigned accesses = 3;
-    unsigned longest = 100;  // range
-    unsigned lanes = 0;      // 0: each command has its own
+    unsigned longest = 100;  // of a range
+    unsigned lanes = 0;      // 0: one per command
 };
 
 struct Checked {
@@ -47,23 +47,23 @@ struct Checked {
     std::string failure;  // empty: none
 };
 
-/// AccessMap, used as a launch uses it: what all accesses must follow is asked for, then each is told.
+/// Checks AccessMap as a launch uses it: queries the conflicts of all accesses, then registers each.
 [[nodiscard]] Checked check_all_maps(const Programs& programs);
-/// The same; what is forgotten and cleared now and then, and that no two pieces are there where one would do.
+/// Also forgets and clears now and then, and checks that no piece is split needlessly.
 [[nodiscard]] Checked check_random_maps(const RandomPrograms& programs);
 
-/// CommandOrder: `after` orders what must be ordered, holds nothing that one of it implies, and levels are
-/// the longest ways.
+/// Checks CommandOrder: `after` orders what must be ordered, contains no dependency implied by another, and
+/// levels are the longest paths.
 [[nodiscard]] Checked check_all_orders(const Programs& programs);
 [[nodiscard]] Checked check_random_orders(const RandomPrograms& programs);
 
-/// merge_accesses by painting units: what it should return.
+/// Computes the expected result of merge_accesses by marking units.
 [[nodiscard]] std::vector<runtime::Access> painted(const std::vector<runtime::Access>& accesses);
 
-/// What tells resource r from others.
+/// Returns a distinct address that identifies resource r.
 [[nodiscard]] const void* resource_at(unsigned r);
 [[nodiscard]] unsigned number_of(const void* resource);
-/// "w0[1,3) r1[0,1)": what each access does to which resource.
+/// Returns the accesses as text: "w0[1,3) r1[0,1)".
 [[nodiscard]] std::string describe(const std::vector<runtime::Access>& accesses);
 
 }  // namespace volley::testing

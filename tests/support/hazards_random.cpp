@@ -1,4 +1,4 @@
-// Random programs unit by unit: each unit knows all its uses.
+// Checks random programs unit by unit: each unit records all its uses.
 #include "support/hazards_model.hpp"
 
 #include "core/text.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-/// Numbers of commands.
+/// A set of command numbers.
 class Set {
 public:
     explicit Set(std::size_t count = 0) : words_((count + 63) / 64) {}
@@ -48,7 +48,7 @@ private:
     std::vector<Word> words_;
 };
 
-/// The first few that are in one set and not in the other.
+/// Returns the first few commands that are in only one of the sets.
 std::string difference(const Set& found, const Set& defined) {
     Set missing = defined;
     missing.remove(found);
@@ -64,7 +64,7 @@ std::string difference(const Set& found, const Set& defined) {
     return text;
 }
 
-/// One unit: all its uses, for the definition; and the state that hazards.hpp speaks of.
+/// One unit: all its uses, for the definition; and its state as hazards.hpp defines it.
 struct UnitModel {
     Set readers;
     Set writers;
@@ -76,7 +76,7 @@ struct UnitModel {
     }
 };
 
-/// What is ordered before each command by definition.
+/// The commands ordered before each command by definition.
 class Definition {
 public:
     explicit Definition(const RandomPrograms& programs)
@@ -91,7 +91,7 @@ public:
         before_[second].add(before_[first]);
         before_[second].add(first);
     }
-    /// Orders it behind all that it conflicts with; then it uses its units too.
+    /// Orders the command after all that it conflicts with, then registers its own uses.
     void add(std::size_t c, const std::vector<Access>& accesses) {
         Set conflicts(commands_);
         for_each_unit(accesses, [&](UnitModel& unit, bool writes) {
@@ -117,7 +117,7 @@ private:
 };
 
 Range random_range(Random& random, const RandomPrograms& programs) {
-    // Places that are met again make pieces that join.
+    // Repeated boundaries create pieces that merge.
     const std::uint64_t grain = random.chance(50) ? 1 : std::max(programs.units / 8, 1u);
     const std::uint64_t begin = random.below(programs.units) / grain * grain;
     const std::uint64_t length = (random.below(programs.longest) / grain + 1) * grain;
@@ -134,7 +134,7 @@ std::vector<Access> random_accesses(Random& random, const RandomPrograms& progra
     return accesses;
 }
 
-/// A random program as it goes through AccessMaps.
+/// Runs a random program through AccessMaps.
 class RandomMaps {
 public:
     explicit RandomMaps(const RandomPrograms& programs)
@@ -150,7 +150,7 @@ public:
 
     Checked run() {
         Checked checked;
-        std::vector<Access> waiting;  // accesses of the command before, which are told late
+        std::vector<Access> waiting;  // accesses of the previous command, registered late
         for (unsigned c = 0; c < programs_.commands; ++c) {
             const unsigned lane =
                 programs_.lanes == 0 ? c : static_cast<unsigned>(random_.below(programs_.lanes));
@@ -179,7 +179,7 @@ public:
     }
 
 private:
-    /// What it must follow, by both; and the state of its units by their definition.
+    /// Determines its predecessors both ways, and updates the state of its units by definition.
     std::string give(unsigned c, const std::vector<Access>& accesses) {
         const Use use = uses_[c];
         for (const Access& access : accesses) {
@@ -220,7 +220,7 @@ private:
         for (const Access& access : accesses)
             maps_[number_of(access.resource)].add(access.range, access.writes, uses_[c]);
     }
-    /// All before some command have passed.
+    /// Marks all commands before a random one as passed.
     void forget(unsigned now) {
         const std::uint64_t end = random_.below(now + 1);
         for (std::size_t c = 0; c < end; ++c) passed_.add(c);
@@ -233,7 +233,7 @@ private:
             }
         }
     }
-    /// The host has waited for all uses of some range.
+    /// Clears a random range, as if the host had waited for all its uses.
     void clear() {
         const auto r = static_cast<unsigned>(random_.below(programs_.resources));
         const Range range = random_range(random_, programs_);
@@ -258,8 +258,7 @@ private:
             for (std::size_t u = 0; u < units.size(); ++u)
                 pieces += units[u].used() && (u == 0 || !units[u].same_state(units[u - 1])) ? 1u : 0u;
             if (maps_[r].pieces() != pieces)
-                return cat("resource ", r, " has ", maps_[r].pieces(), " pieces, where ", pieces,
-                           " would do");
+                return cat("resource ", r, " has ", maps_[r].pieces(), " pieces instead of ", pieces);
         }
         return {};
     }
@@ -270,7 +269,7 @@ private:
     std::vector<AccessMap> maps_;
     std::vector<std::vector<std::size_t>> lanes_;  // commands
     std::vector<Use> uses_;                        // by command
-    std::vector<Set> found_;                       // what each follows by what the maps said
+    std::vector<Set> found_;                       // predecessors of each command by the maps
     Set passed_;
 };
 
@@ -316,12 +315,13 @@ Checked check_random_orders(const RandomPrograms& programs) {
             for (const std::uint32_t further : order.after(other)) implied.add(further);
         }
         for (const std::uint32_t other : after) {
-            if (implied.has(other)) return fail("that ", c, " follows ", other, " is implied");
+            if (implied.has(other))
+                return fail("the dependency of ", c, " on ", other, " is implied by others");
         }
         if (found[c] != definition.before(c))
             return fail("command ", c, " follows", difference(found[c], definition.before(c)));
         if (order.level(c) != level)
-            return fail("the level of ", c, " is ", order.level(c), " and not ", level);
+            return fail("the level of ", c, " is ", order.level(c), " instead of ", level);
     }
     return checked;
 }

@@ -1,4 +1,4 @@
-// Work that cannot start before the test lets it: what must not wait for it is seen not to.
+// Holds back a queue's work, to test that other operations do not wait for it.
 #pragma once
 
 #include <volley/queue.hpp>
@@ -11,8 +11,8 @@
 
 namespace volley::testing {
 
-/// Later work of the queue waits until release(), or the end of the scope. A test that waits for it by
-/// mistake would never end: the queue goes on after some seconds, and released_by_itself() says so.
+/// Blocks later work of the queue until release() or the end of the scope. So that a test that waits for it
+/// by mistake terminates, the queue continues after some seconds, and released_by_itself() returns true.
 class HeldQueue {
 public:
     explicit HeldQueue(const Queue& queue) : watcher_([this] { watch(); }) {

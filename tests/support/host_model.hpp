@@ -1,5 +1,5 @@
-// What docs/ir.md says that operations give, in plain C++ that is free of undefined behaviour: the host's
-// side of the tests. Integers wrap, division by zero is defined, shifts are modulo the width.
+// The semantics of docs/ir.md in plain C++ without undefined behaviour, as the host's side of the tests.
+// Integers wrap, division by zero is defined, shifts are modulo the width.
 #pragma once
 
 #include <volley/types.hpp>
@@ -14,7 +14,7 @@ namespace volley::testing::model {
 template <class T>
 concept Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-// Unsigned arithmetic in a type that is not promoted to int.
+// An unsigned type that is not promoted to int.
 template <class T>
 using Bits = std::conditional_t<(sizeof(T) < 4), u32, std::make_unsigned_t<T>>;
 template <Whole T>
@@ -141,7 +141,8 @@ template <Whole T>
     return static_cast<T>(result);
 }
 
-/// Section 5: to integers truncating and saturating with NaN to 0, to bool x != 0, else correctly rounded.
+/// Section 5: converts to integers truncating and saturating, with NaN to 0; to bool as x != 0; else
+/// correctly rounded.
 template <class To, class From>
 [[nodiscard]] To convert(From v) {
     if constexpr (std::is_same_v<To, From>) {
@@ -155,7 +156,7 @@ template <class To, class From>
         return convert<To>(float(v));
     } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
         if (std::isnan(v)) return 0;
-        // The limits as powers of two are exact in every float type.
+        // Limits that are powers of two are exact in every float type.
         constexpr int digits = std::numeric_limits<To>::digits;
         if (v >= std::ldexp(From(1), digits)) return std::numeric_limits<To>::max();
         if (v <= (std::is_signed_v<To> ? -std::ldexp(From(1), digits) : From(-1)))

@@ -1,5 +1,5 @@
-// Looks for leaks after the last test, while the drivers are still loaded: whose leak it was, ours or a
-// driver's, is known only as long as the code is there.
+// Checks for leaks after the last test, while the drivers are still loaded: leaks can be attributed to us or
+// to a driver only as long as the code is loaded.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -8,7 +8,8 @@
 namespace {
 
 class LeakCheck final : public ::testing::Environment {
-    // Vulkan's loader unloads these with the last instance. What is not installed is not used either.
+    // The Vulkan loader unloads these with the last instance. Libraries that are not installed are not used
+    // either.
     void SetUp() override {
         for (const char* library : {"libvulkan_lvp.so", "libVkLayer_khronos_validation.so",
                                     "libVkLayer_MESA_device_select.so", VOLLEY_SWIFTSHADER_LIBRARY}) {

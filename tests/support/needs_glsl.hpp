@@ -1,4 +1,4 @@
-// For tests of kernels in GLSL: the compiler is an optional part of a build.
+// Skips tests of GLSL kernels if the build lacks the optional compiler.
 #pragma once
 
 #include "codegen/glsl/glsl_compiler.hpp"
@@ -7,4 +7,4 @@
 
 #define VOLLEY_NEEDS_GLSL()                    \
     if (!::volley::codegen::glsl::available()) \
-    GTEST_SKIP() << "this build has no GLSL compiler: libshaderc-dev or glslang-dev is missing"
+    GTEST_SKIP() << "this build has no GLSL compiler; install libshaderc-dev or glslang-dev"

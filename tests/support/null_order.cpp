@@ -1,4 +1,4 @@
-// Sets of commands, carried along the log.
+// Computes sets of commands while it walks the log.
 #include "support/null_order.hpp"
 
 #include "core/text.hpp"
@@ -94,7 +94,7 @@ void NullOrder::add_write(std::size_t number, const Set& before) {
 
 std::size_t NullOrder::add_node(std::size_t entry, std::vector<NullUse> uses, std::string name,
                                 const Set& before) {
-    if (nodes_.size() == max_commands) throw std::length_error("the log has too many commands");
+    if (nodes_.size() == max_commands) throw std::length_error("the log has too many commands for NullOrder");
     nodes_.push_back({entry, std::move(uses), std::move(name), before, false});
     return nodes_.size() - 1;
 }
@@ -161,12 +161,12 @@ std::string NullOrder::needless_wait(std::size_t number) const {
                                               later.kind != NullKind::Wait;
                                    });
     const std::vector<std::size_t> other = nodes_at(wait.other_queue, wait.other_point);
-    // A callback is followed by whatever comes, and if it is nothing.
+    // A wait for a callback is needed even if nothing follows it.
     if (is_call(other)) return {};
-    if (next == entries_.end()) return "nothing comes behind it";
-    if (next->kind == NullKind::Call) return {};  // which follows all that it was told to
+    if (next == entries_.end()) return "nothing follows it";
+    if (next->kind == NullKind::Call) return {};  // a callback follows everything before it
     if (conflict(other, nodes_of_[static_cast<std::size_t>(next - entries_.begin())])) return {};
-    return cat(next->lines.front(), " has nothing to do with it");
+    return cat(next->lines.front(), " does not conflict with it");
 }
 
 std::string NullOrder::needless() const {
@@ -179,12 +179,12 @@ std::string NullOrder::needless() const {
         if (entry.kind == NullKind::Launch && entry.after != Entry::everything) {
             const std::vector<std::size_t> other = nodes_at(entry.queue, entry.after);
             if (!other.empty() && !is_call(other) && !conflict(other, nodes_of_[i]))
-                return cat("needless: that ", entry.lines.front(), " follows ", entry.after);
+                return cat("needless: the dependency of ", entry.lines.front(), " on ", entry.after);
         }
         for (std::size_t c = 0; entry.instances != 0 && c < entry.commands.size(); ++c) {
             for (const std::uint32_t other : entry.commands[c].after) {
                 if (!meet(entry.commands[other].uses, entry.commands[c].uses))
-                    return cat("needless: that ", c, " follows ", other, " in ", entry.lines.front());
+                    return cat("needless: the dependency of ", c, " on ", other, " in ", entry.lines.front());
             }
         }
     }

@@ -1,12 +1,12 @@
-// What happens before what, worked out from the log of the null backend: whether each two commands that use
-// common bytes, of which one writes them, are ordered, and whether each wait between queues is needed.
+// Derives the happens-before order from the log of the null backend: whether all commands that use common
+// bytes, of which one writes them, are ordered, and whether each wait between queues is needed.
 //
 // A command follows
-//     all that the host had waited for when it was given;
-//     all that its queue was told to wait for before;
-//     all commands of its queue, or those up to Launch::after,
-// but for the host's part of a write: it reads its data while the command is given. In a batch a command
-// follows also the instances before its own, and those that its `after` names, and theirs.
+// - everything that the host had waited for when it was submitted;
+// - everything that its queue was told to wait for before;
+// - all commands of its queue, or those up to Launch::after.
+// The exception is the host's part of a write: the host reads the data during submission. In a batch, a
+// command also follows earlier instances, and the commands that its `after` names, transitively.
 #pragma once
 
 #include "support/null/null_log.hpp"
@@ -23,35 +23,36 @@ class NullOrder {
 public:
     static constexpr std::size_t max_commands = 1024;
 
-    /// The log since a moment at which all earlier work was over.
+    /// `entries` is the log since a moment when all earlier work had completed.
     explicit NullOrder(std::vector<backends::null::NullEntry> entries);
 
-    /// Two commands that use common bytes in no order, or a callback that is in none with its queue's
-    /// commands. Empty: there are none.
+    /// Describes two unordered commands that use common bytes, or a callback not ordered with its queue's
+    /// commands. Returns an empty string if there are none.
     [[nodiscard]] std::string unordered() const;
-    /// A wait between queues for a command that the next one does not conflict with, or that was waited for
-    /// before; a launch or a command of a batch that follows one for nothing. Empty: there is none.
+    /// Describes a wait between queues for a command that the next one does not conflict with or that was
+    /// already waited for, or an unneeded dependency of a launch or a batch command. Returns an empty string
+    /// if there is none.
     [[nodiscard]] std::string needless() const;
-    /// Whether everything that entry `first` does is done when `second` starts.
+    /// Returns whether entry `first` has completed when `second` starts.
     [[nodiscard]] bool is_before(std::size_t first, std::size_t second) const;
     [[nodiscard]] std::size_t commands() const noexcept { return nodes_.size(); }
-    /// The log, a line each.
+    /// Returns the log, one line per entry.
     [[nodiscard]] std::string text() const;
 
 private:
     using Entry = backends::null::NullEntry;
     using Set = std::bitset<max_commands>;
-    /// One command, or one of a batch in one instance.
+    /// One command, or one command of one instance of a batch.
     struct Node {
         std::size_t entry = 0;
         std::vector<backends::null::NullUse> uses;
         std::string name;
         Set before;
-        bool by_host = false;  // its part of a write
+        bool by_host = false;  // the host's part of a write
     };
     struct Passed {
         backends::Point point = 0;
-        Set done;  // when the point has passed
+        Set done;  // completed when the point has passed
     };
     struct Lane {
         std::vector<Passed> passed;  // by point
@@ -64,7 +65,7 @@ private:
     std::size_t add_node(std::size_t entry, std::vector<backends::null::NullUse> uses, std::string name,
                          const Set& before);
     [[nodiscard]] Set done_at(unsigned queue, backends::Point point) const;
-    /// Nodes of the command at that point; none for points before the log.
+    /// Returns the nodes of the command at that point; none for points before the log.
     [[nodiscard]] std::vector<std::size_t> nodes_at(unsigned queue, backends::Point point) const;
     [[nodiscard]] bool conflict(const std::vector<std::size_t>& some,
                                 const std::vector<std::size_t>& others) const;

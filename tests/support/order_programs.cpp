@@ -1,4 +1,4 @@
-// Steps, and running them.
+// The steps of programs, and their execution.
 #include "support/order_programs.hpp"
 
 #include "core/text.hpp"
@@ -159,8 +159,6 @@ std::vector<ProgramStep> steps_that_stop() {
             {"host call on queue 1", [](ProgramArrays&) { host_call([] {}, queue(1)); }}};
 }
 
-// ---- running them ----
-
 namespace {
 
 Context make_null_context(const std::shared_ptr<backends::null::NullLog>& log,
@@ -222,7 +220,7 @@ std::string OrderProgram::run_random(const std::vector<ProgramStep>& steps, unsi
         for (unsigned s = 0; s < length; ++s) program.push_back(&random.pick(steps));
         std::string wrong = run(program, how);
         if (wrong.empty()) continue;
-        // The same without what does not matter.
+        // Remove steps that do not affect the failure.
         for (std::size_t s = 0; s < program.size();) {
             std::vector<const ProgramStep*> shorter = program;
             shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(s));

@@ -1,6 +1,6 @@
-// Random numbers for tests: small, fast, and the same on every machine and with every standard library, so
-// that a printed seed repeats a failure anywhere. VOLLEY_SEED=n in the environment replaces the seed of every
-// test, and VOLLEY_FIRST_SEED=n is where tests of many seeds begin.
+// Random numbers for tests: small, fast, and identical on every machine and standard library, so that a
+// printed seed reproduces a failure anywhere. VOLLEY_SEED=n in the environment replaces the seed of every
+// test; VOLLEY_FIRST_SEED=n is the first seed of tests with many seeds.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
     }
-    /// 0 to n - 1.
+    /// Returns 0 to n - 1.
     std::uint64_t below(std::uint64_t n) { return bits() % n; }
-    /// low to high, both included.
+    /// Returns low to high, inclusive.
     std::int64_t between(std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
     }
     bool chance(unsigned percent) { return below(100) < percent; }
-    /// 0 <= x < 1.
+    /// Returns 0 <= x < 1.
     double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
     double uniform(double low, double high) { return low + (high - low) * unit(); }
 
@@ -51,12 +51,12 @@ inline std::uint64_t number_in_environment(const char* name, std::uint64_t other
     return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
-/// VOLLEY_SEED when it is set, else `otherwise`.
+/// Returns VOLLEY_SEED if it is set, else `otherwise`.
 inline std::uint64_t seed_or(std::uint64_t otherwise) {
     return number_in_environment("VOLLEY_SEED", otherwise);
 }
 
-/// Where a test of many seeds begins: VOLLEY_FIRST_SEED, else `otherwise`.
+/// Returns the first seed of a test with many seeds: VOLLEY_FIRST_SEED if it is set, else `otherwise`.
 inline std::uint64_t first_seed_or(std::uint64_t otherwise) {
     return number_in_environment("VOLLEY_FIRST_SEED", otherwise);
 }

@@ -1,5 +1,5 @@
-// Sanitizers make a test take many times as long. Where it repeats itself to find what is rare, or works on
-// much to reach a limit, a part of that will do: builds without them do all of it.
+// Sanitizers slow tests down many times. Tests that repeat to find rare failures, or use much data to reach a
+// limit, do less work in such builds; other builds run them in full.
 #pragma once
 
 namespace volley::testing {
@@ -10,7 +10,7 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-/// How many, and how many where a sanitizer watches: `programs = unless_sanitized(200, 40)`.
+/// Returns `part` in sanitized builds, else `all`: `programs = unless_sanitized(200, 40)`.
 template <class T>
 [[nodiscard]] constexpr T unless_sanitized(T all, T part) noexcept {
     return sanitized ? part : all;

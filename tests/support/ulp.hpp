@@ -1,4 +1,4 @@
-// Distances between floats in units of the last place.
+// Distances between floats in units in the last place.
 #pragma once
 
 #include <volley/half.hpp>
@@ -29,7 +29,7 @@ template <class Bits>
 
 }  // namespace detail
 
-/// How many representable values apart; 0 for two NaNs, infinite for a NaN and a number.
+/// Returns the distance in representable values; 0 for two NaNs, infinite for a NaN and a number.
 [[nodiscard]] inline double ulp_distance(float a, float b) {
     if (std::isnan(a) || std::isnan(b)) {
         return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// The library's own drivers, asked for devices, which are then opened with other options.
+// Lists devices with the library's drivers, and opens them with other options.
 #include "support/unmapped_drivers.hpp"
 
 #include "backends/opencl/opencl_device.hpp"

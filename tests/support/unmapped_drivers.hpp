@@ -1,11 +1,11 @@
-// Real drivers with their memory out of the host's reach, as that of a discrete GPU is: what they are given
-// and what is read from them goes through staging memory, which is so small that it goes around many times.
+// Real drivers with unmapped memory, as on a discrete GPU: transfers go through staging memory, which is so
+// small that it wraps around many times.
 #pragma once
 
 namespace volley::testing {
 
-/// While one lives, contexts open the devices of Vulkan and OpenCL so; these stay as they were opened. Ids
-/// and names are those of the devices themselves.
+/// During its lifetime, contexts open Vulkan and OpenCL devices in this way; such devices stay unmapped
+/// afterwards. Ids and names are those of the real devices.
 class UnmappedDrivers {
 public:
     UnmappedDrivers();

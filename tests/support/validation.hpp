@@ -1,5 +1,5 @@
-// What Vulkan's validation layer says fails the program that includes this (in one file): also what is only
-// said when devices end, after the last test.
+// Makes messages of the Vulkan validation layer fail the program that includes this (in one file), including
+// messages after the last test, when devices are destroyed.
 #pragma once
 
 #include "backends/vulkan/vulkan_instance.hpp"
@@ -17,7 +17,7 @@ class ValidationEnvironment final : public ::testing::Environment {
 
 }  // namespace volley::testing
 
-/// Once in a program of tests.
+/// Use once per test program.
 #define VOLLEY_EXPECT_NO_VALIDATION_MESSAGES()                                           \
     [[maybe_unused]] static const ::testing::Environment* const validation_environment = \
         ::testing::AddGlobalTestEnvironment(new ::volley::testing::ValidationEnvironment)

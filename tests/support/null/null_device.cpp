@@ -1,4 +1,4 @@
-// Bookkeeping only. Nothing is moved or computed; programs are their IR.
+// Bookkeeping only: nothing is copied or computed, and programs are just their IR.
 #include "support/null/null_device.hpp"
 
 #include "support/null/null_memory.hpp"

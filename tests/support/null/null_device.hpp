@@ -1,5 +1,5 @@
-// A backend that runs nothing: it keeps points, counts memory and writes down each command, so that the
-// runtime's order, waits and lifetimes can be tested without a device.
+// A backend that runs nothing: it issues points, counts memory and logs each command, so that the runtime's
+// ordering, waits and lifetimes can be tested without a device.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -31,8 +31,8 @@ private:
     std::shared_ptr<backends::MemoryBudget> budget_;
 };
 
-/// What "null:index" is like. The memory of null:1 is host memory, that of the others is out of the host's
-/// reach.
+/// Returns the description of "null:index". Memory of null:1 is host memory; the host cannot access that of
+/// the others.
 [[nodiscard]] DeviceInfo describe_null(unsigned index);
 
 }  // namespace volley::backends::null

@@ -1,4 +1,4 @@
-// Any number of devices that do nothing.
+// A driver with any number of null devices.
 #include "support/null/null_driver.hpp"
 
 #include "core/fail.hpp"

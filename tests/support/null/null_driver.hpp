@@ -1,4 +1,4 @@
-// Makes the null backend known to a test: "null:0", "null:1", ...
+// Registers the null backend for a test: "null:0", "null:1", ...
 #pragma once
 
 #include "support/null/null_device.hpp"
@@ -7,10 +7,10 @@ namespace volley::backends::null {
 
 struct NullOptions {
     unsigned devices = 2;
-    bool overlaps = false;  // queues that need not run launches one after the other
+    bool overlaps = false;  // queues that may run launches concurrently
 };
 
-/// A driver of devices that all write to `log`. Not among the library's own drivers.
+/// Creates a driver whose devices all write to `log`. It is not one of the library's drivers.
 [[nodiscard]] std::unique_ptr<backends::Driver> make_driver(std::shared_ptr<NullLog> log,
                                                             NullOptions options = {});
 

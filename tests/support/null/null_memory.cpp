@@ -1,4 +1,4 @@
-// Counting, and zeros where there are bytes.
+// Counts allocations, and provides zeros for host memory.
 #include "support/null/null_memory.hpp"
 
 #include "backends/common/caller_memory.hpp"
@@ -21,7 +21,7 @@ NullMemory::NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log,
         void* memory = ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow);
         if (memory == nullptr) {
             budget_->give_back(bytes);
-            budget_->refuse(bytes, "the system has no more", "free buffers or use smaller ones");
+            budget_->refuse(bytes, "the system is out of memory", "free buffers or use smaller ones");
         }
         bytes_.reset(static_cast<std::byte*>(memory));
         host_ = bytes_.get();

@@ -1,4 +1,4 @@
-// The null backend's memory: a size and a number, and bytes only where the host is to reach them.
+// Memory of the null backend: a size and a number, with bytes only if the host accesses them.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -14,12 +14,12 @@ namespace volley::backends::null {
 
 class NullMemory final : public backends::Memory {
 public:
-    /// Throws MemoryError when the budget, or the system, has no more.
+    /// Throws MemoryError if the budget is exceeded or the system is out of memory.
     NullMemory(std::size_t bytes, std::shared_ptr<NullLog> log,
                std::shared_ptr<backends::MemoryBudget> budget, bool on_host);
     ~NullMemory() override;
 
-    /// What the log calls a part of it.
+    /// Returns a part of it as the log names it.
     [[nodiscard]] NullUse use(std::uint64_t offset, std::uint64_t bytes, bool writes) const noexcept;
 
 private:

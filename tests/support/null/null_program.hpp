@@ -1,4 +1,4 @@
-// The null backend's program: its IR, and what that says of its buffers.
+// A program of the null backend: its IR, and the buffer uses derived from it.
 #pragma once
 
 #include "backends/api/program.hpp"

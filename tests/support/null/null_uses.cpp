@@ -1,4 +1,4 @@
-// Bytes and names of commands.
+// The names of commands and the bytes that they use.
 #include "support/null/null_uses.hpp"
 
 #include "core/text.hpp"

@@ -1,4 +1,4 @@
-// What commands are called in the log, and which bytes they use.
+// The names of commands in the log, and the bytes that they use.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -14,10 +14,10 @@ namespace volley::backends::null {
 [[nodiscard]] NullUse use_of(const backends::Memory& memory, std::uint64_t offset, std::uint64_t bytes,
                              bool writes);
 [[nodiscard]] NullUse host_use(const void* data, std::uint64_t bytes, bool writes);
-/// The rows of a rect; `base` is a use at the place to which its offsets refer.
+/// Adds the rows of a rect; `base` is the use that its offsets are relative to.
 void add_rows(std::vector<NullUse>& uses, NullUse base, const backends::RectPlace& place,
               const backends::Rect& rect);
-/// The buffers that the launch touches: all that their arguments let it.
+/// Returns the buffer ranges that the launch may access: the whole range of each argument.
 [[nodiscard]] std::vector<NullUse> uses_of(const backends::Launch& launch);
 
 [[nodiscard]] std::string text_of(const backends::Rect& rect);
