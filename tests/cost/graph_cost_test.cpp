@@ -1,4 +1,4 @@
-// What submitting and launching again do not cost.
+// Checks that repeated submissions and launches do not allocate.
 #include "graphs/graph_support.hpp"
 #include "support/allocations.hpp"
 #include "support/held_queue.hpp"
@@ -11,9 +11,9 @@ using testing::allocation_count;
 using testing::axpy;
 using testing::scale_by;
 
-/// How many allocations it makes to submit some work, once as much was under way before: so that this does
-/// not hang on how fast the device is, its queues are held while the work is first given. Waiting is not
-/// counted: a thread that falls asleep leaves word where it is to be woken.
+/// Counts the allocations of submitting work after the same amount was pending before. The queues are held
+/// during the first submissions, so that the result does not depend on the device's speed. Waiting is not
+/// counted: a thread that goes to sleep may allocate.
 template <class F>
 std::uint64_t allocations_of(F&& submit) {
     for (int round = 0; round < 2; ++round) {
@@ -31,7 +31,7 @@ std::uint64_t allocations_of(F&& submit) {
     return counted;
 }
 
-constexpr const char* interpreted = "the reference device interprets kernels inside of the call";
+constexpr const char* interpreted = "the reference device interprets kernels during the call";
 
 VOLLEY_BACKEND_TEST(GraphCost, SubmittingAgainAllocatesNothing) {
     if (device().backend == "reference") GTEST_SKIP() << interpreted;
@@ -55,7 +55,7 @@ VOLLEY_BACKEND_TEST(GraphCost, SubmittingAgainAllocatesNothing) {
                   for (int k = 0; k < 5; ++k) g.submit({.instances = 4});
               }),
               0u)
-        << "behind each other";
+        << "one after another";
 }
 
 VOLLEY_BACKEND_TEST(GraphCost, BindingValuesAgainAllocatesNothing) {

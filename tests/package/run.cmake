@@ -1,4 +1,4 @@
-# Installs the built library into a prefix of its own, moves that prefix, and uses it from there.
+# Installs the built library into a temporary prefix, moves that prefix, and uses the library from there.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -37,13 +37,13 @@ if(PKG_CONFIG)
   run(${WORK}/outside)
   message(STATUS "pkg-config: ${output}")
 
-  # The smallest program, as the README shows it; and with the graph that the README records with its kernel.
+  # The smallest program of the README, and the one with a graph that the README records with its kernel.
   function(run_program name text)
     file(WRITE ${WORK}/${name}.cpp "${text}")
     run(${COMPILER} -std=c++20 ${WORK}/${name}.cpp -o ${WORK}/${name} ${flags} -Wl,-rpath,${libdir})
     run(${WORK}/${name})
   endfunction()
-  function(next_block text from)  # sets `block` and, behind it, `rest`
+  function(next_block text from)  # sets `block` and the text after it, `rest`
     if(NOT text MATCHES "```cpp\n([^`]*)```")
       message(FATAL_ERROR "the README has no program ${from}")
     endif()
@@ -64,6 +64,6 @@ if(PKG_CONFIG)
   endif()
   set(before "${CMAKE_MATCH_1}    const int smallest = ${CMAKE_MATCH_2};\n")
   next_block("${rest}" "with a graph")
-  # y is 5 by then, and has 100 times each value added.
+  # By then y is 5, and each value has been added 100 times.
   run_program(graph "${before}${block}    return smallest == 0 && std::abs(y.read(0)[0] - 65.0f) < 0.1f ? 0 : 1;\n}\n")
 endif()
