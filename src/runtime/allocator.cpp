@@ -1,5 +1,5 @@
-// The hot path is take() that finds a block of its queue's own lane, and give() of a block that one queue
-// used: each a lock and a few pointers.
+// The hot path is take() of a block from the lane of its queue and give() of a block that one queue has used:
+// each costs one lock and a few pointer updates.
 #include "runtime/allocator.hpp"
 
 #include <volley/error.hpp>
@@ -35,7 +35,7 @@ bool Allocator::is_reusable(const Block& block) const noexcept {
     return !block.adopted && block.size() >= SizeClass::smallest && block.size() <= options_.cache_bytes;
 }
 
-// ---- giving out ----
+// ---- allocating ----
 
 std::unique_ptr<Block> Allocator::take(std::uint64_t bytes, unsigned queue) {
     std::uint64_t size = bytes;
@@ -54,7 +54,7 @@ std::unique_ptr<Block> Allocator::take(std::uint64_t bytes, unsigned queue) {
     std::unique_ptr<Block> block = make(size, bytes);
     const std::scoped_lock lock(mutex_);
     if (is_reusable(*block)) {
-        // Here, so that giving it back needs no memory.
+        // Reserves the class's lists now, so that give() does not allocate.
         block->size_class = SizeClass::below(block->size());
         Class& blocks = classes_[block->size_class];
         if (blocks.empty()) blocks.resize(lanes_.size());
@@ -88,7 +88,7 @@ Block* Allocator::find(std::uint64_t bytes, unsigned queue) const noexcept {
     if (bytes > SizeClass::largest || cached_ == 0) return nullptr;
     const unsigned above = SizeClass::above(bytes);
     if (Block* block = find_in(above, bytes, queue)) return block;
-    // Blocks of the exact size, where there was no room to round it.
+    // A block of the exact size, allocated when the limit left no room for rounding, is one class below.
     if (SizeClass::size(above) == bytes || above == 0) return nullptr;
     return find_in(above - 1, bytes, queue);
 }
@@ -97,11 +97,11 @@ Block* Allocator::find_in(unsigned size_class, std::uint64_t bytes, unsigned que
     const Class& lists = classes_[size_class];
     if (lists.empty()) return nullptr;
     const auto fits = [&](const Block* block) { return block != nullptr && block->size() >= bytes; };
-    // The newest is the one that is likeliest to be in the processor's caches.
+    // The newest block is the most likely to be in the processor's caches.
     for (const unsigned lane : {queue, idle_lane()}) {
         if (Block* block = lists[lane].newest(); fits(block)) return block;
     }
-    // The oldest is the one that is likeliest to be over. One look at each lane.
+    // The oldest block is the most likely to have completed. Checks one block per lane.
     for (unsigned lane = 0; lane < lists.size(); ++lane) {
         Block* block = lists[lane].oldest();
         if (!fits(block) || !passed(*block)) continue;
@@ -116,17 +116,17 @@ std::uint64_t Allocator::size_for(std::uint64_t bytes, DeadBlocks& dead) noexcep
     const auto room = [&](std::uint64_t size, std::uint64_t limit) {
         return options_.limit == 0 || (size <= limit && held_ <= limit - size);
     };
-    // What is cached counts against the limit, but gives way.
+    // Cached blocks count against the limit, but are evicted for new ones.
     while (!room(bytes, options_.limit) && evict_oldest(dead)) {
     }
     note_state();
     if (bytes > std::min(options_.cache_bytes, SizeClass::largest)) return bytes;
-    // Rounding must not be what a later allocation fails by: with half of the limit used, it ends.
+    // Rounding must not make a later allocation fail, so sizes are rounded only within half of the limit.
     const std::uint64_t rounded = SizeClass::size(SizeClass::above(bytes));
     return rounded <= options_.cache_bytes && room(rounded, options_.limit / 2) ? rounded : bytes;
 }
 
-// ---- taking back ----
+// ---- freeing ----
 
 unsigned Allocator::lane_of(Block& block) const noexcept {
     unsigned users = 0;
@@ -209,7 +209,7 @@ void Allocator::destroy(std::unique_ptr<Block> block, DeadBlocks& dead) noexcept
         dead.add(std::move(block));
         return;
     }
-    // Under the lock: whoever is told that there is room finds it.
+    // Destroyed under the lock: held_ must not drop before the memory is really free.
     held_ -= block->size();
     block.reset();
 }
@@ -285,7 +285,7 @@ void Allocator::close() noexcept {
     destroy_all([](const Block&) { return true; }, dead);
 }
 
-// ---- looking ----
+// ---- state ----
 
 void Allocator::note_state() noexcept {
     const bool untidy = retired_ != 0 || cached_ > options_.cache_bytes;

@@ -1,9 +1,9 @@
-// One device's memory for a context: freed blocks are kept by size class and given out again, so that most
-// allocations ask no driver.
+// Caching allocator for one device of a context. Freed blocks are kept by size class and reused, so most
+// allocations do not call the driver.
 //
-// Invariant: a block is given out again only when every queue but the one that asks is known to be done with
-// it. Work of that queue itself may be pending: its commands run in order, and the block carries the points,
-// so that the host waits for them. A block is destroyed only when all its uses have passed.
+// Invariant: a block is reused by a queue only after every other queue has finished with it. Work of the
+// requesting queue may still be pending: its commands run in order, and the block carries their points so
+// that the host can wait for them. A block is destroyed only after all its uses have completed.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -22,50 +22,53 @@
 namespace volley::runtime {
 
 struct AllocatorOptions {
-    std::uint64_t limit = 0;        // bytes that the device may hold; 0: none
-    std::uint64_t cache_bytes = 0;  // of freed blocks, kept for reuse; 0: none are
+    std::uint64_t limit = 0;        // maximum bytes allocated on the device; 0: no limit
+    std::uint64_t cache_bytes = 0;  // maximum bytes of freed blocks kept for reuse; 0: no cache
 };
 
-/// Thread-safe. The device and the timelines outlive its use: close() comes before their end.
+/// Thread-safe. Call close() before the device or a timeline is destroyed.
 class Allocator {
 public:
-    /// `timelines` are those of all queues of the context.
+    /// `timelines` holds the timeline of every queue of the context, by queue index.
     Allocator(backends::Device& device, std::vector<backends::Timeline*> timelines,
               const AllocatorOptions& options);
     ~Allocator();
     Allocator(const Allocator&) = delete;
     Allocator& operator=(const Allocator&) = delete;
 
-    /// A block of at least so many bytes, which `queue` is the first to use; its `uses` are those that are
-    /// not known to be over, all of that queue. From the cache: no call of a driver, no allocation. Gives
-    /// what is cached back to the driver before it fails; throws the backend's MemoryError then.
+    /// Returns a block of at least `bytes` bytes to be used first by `queue`. Its `uses` hold only points of
+    /// that queue, which may still be pending. A cache hit calls no driver and allocates nothing. Before it
+    /// fails, returns unused cached blocks to the driver; then throws the backend's MemoryError.
     [[nodiscard]] std::unique_ptr<Block> take(std::uint64_t bytes, unsigned queue);
-    /// Takes a block back, with its uses. Waits for nothing.
+    /// Returns a block, with its uses, to the allocator. Never blocks on the device.
     void give(std::unique_ptr<Block> block) noexcept;
 
-    /// Destroys what is over and need not be kept. A load where there is nothing.
+    /// Destroys completed blocks that need not be cached. Costs one load when there are none.
     void collect() noexcept {
         if (untidy_.load(std::memory_order_relaxed)) tidy();
     }
-    /// Destroys all that nobody uses any more. Whether that gave memory back.
+    /// Destroys all blocks whose uses have completed. Returns whether that released memory.
     bool trim() noexcept;
-    /// Whether there are blocks that wait for their uses. After a trim(), which take() does before it fails.
+    /// Returns whether any freed blocks are left. After trim(), which take() calls before it fails, these are
+    /// the blocks with pending uses.
     [[nodiscard]] bool waits() const noexcept;
-    /// Nothing uses memory any more: destroys all of it, and what is given later at once.
+    /// Destroys all freed blocks; blocks passed to give() later are destroyed at once. Requires that no
+    /// command uses the memory any more.
     void close() noexcept;
 
     [[nodiscard]] DeviceMemoryStats stats() const;
 
 private:
-    // Where blocks wait: one lane for each queue that alone may still use them, so that this queue finds them
-    // without a look at any timeline; one for those that nobody uses; one for those of several queues.
+    // Freed blocks are kept in lanes: one per queue for blocks that only this queue may still use, which it
+    // can therefore reuse without checking a timeline; one for idle blocks; one for blocks that several
+    // queues may still use.
     using LaneList = BlockList<&Block::in_lane>;
     using ClassList = BlockList<&Block::in_class>;
     struct Lane {
         LaneList cached;
-        LaneList retired;  // not to be given out again: adopted, or too large for the cache
+        LaneList retired;  // never reused: adopted, or of a size that is not cached
     };
-    using Class = std::vector<ClassList>;  // by lane
+    using Class = std::vector<ClassList>;  // indexed by lane
 
     [[nodiscard]] unsigned idle_lane() const noexcept { return static_cast<unsigned>(timelines_.size()); }
     [[nodiscard]] unsigned mixed_lane() const noexcept { return idle_lane() + 1; }
@@ -73,7 +76,7 @@ private:
     [[nodiscard]] bool is_reusable(const Block& block) const noexcept;
     [[nodiscard]] std::unique_ptr<Block> make(std::uint64_t size, std::uint64_t bytes);
 
-    // With mutex_ held:
+    // These require mutex_:
     [[nodiscard]] Block* find(std::uint64_t bytes, unsigned queue) const noexcept;
     [[nodiscard]] Block* find_in(unsigned size_class, std::uint64_t bytes, unsigned queue) const noexcept;
     [[nodiscard]] std::uint64_t size_for(std::uint64_t bytes, DeadBlocks& dead) noexcept;
@@ -92,21 +95,21 @@ private:
     void tidy() noexcept;
 
     backends::Device& device_;
-    const std::vector<backends::Timeline*> timelines_;  // by queue
+    const std::vector<backends::Timeline*> timelines_;  // indexed by queue
     const AllocatorOptions options_;
 
     mutable std::mutex mutex_;
-    DeviceMemoryStats numbers_;  // all but `cached`
+    DeviceMemoryStats numbers_;  // `cached` is not maintained here
     bool closed_ = false;
     std::vector<Lane> lanes_;
-    std::vector<Class> classes_;  // empty until there is a block of that size
+    std::vector<Class> classes_;  // each is empty until the first block of that size class
     std::uint64_t stamp_ = 0;
-    std::uint64_t held_ = 0;     // bytes of all blocks that were made and not destroyed
+    std::uint64_t held_ = 0;     // bytes of all blocks created and not yet destroyed
     std::uint64_t cached_ = 0;   // bytes in the lanes' cached lists
     std::uint64_t retired_ = 0;  // blocks in the retired lists
-    std::uint64_t waiting_ = 0;  // bytes of blocks in both, without adopted ones
+    std::uint64_t waiting_ = 0;  // bytes of the blocks in both, except adopted ones
     std::uint64_t waiting_blocks_ = 0;
-    std::atomic<bool> untidy_{false};  // collect() may find something
+    std::atomic<bool> untidy_{false};  // collect() may have something to destroy
 };
 
 }  // namespace volley::runtime

@@ -1,4 +1,4 @@
-// First fit by size: within a few percent of the best for the lifetimes that graphs have, and cheap.
+// First fit, largest item first: cheap, and within a few percent of the optimum for the lifetimes in graphs.
 #include "runtime/arena_plan.hpp"
 
 #include "core/fail.hpp"
@@ -19,12 +19,12 @@ ArenaPlan plan_arena(const std::vector<ArenaItem>& items) {
     const auto padded = [](std::uint64_t bytes) {
         return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
     };
-    std::vector<std::size_t> placed;  // by offset
+    std::vector<std::size_t> placed;  // sorted by offset
     for (const std::size_t i : order) {
         const ArenaItem& item = items[i];
         if (item.bytes > std::numeric_limits<std::uint64_t>::max() / 2 - plan.naive) {
-            fail(ErrorCode::OutOfMemory, "the temporaries of a graph need more bytes than there are",
-                 "a command graph", "use smaller ones");
+            fail(ErrorCode::OutOfMemory, "the total size of the temporaries overflows 64 bits",
+                 "a command graph", "use smaller temporaries");
         }
         const std::uint64_t size = padded(item.bytes);
         plan.naive += size;

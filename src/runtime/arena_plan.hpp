@@ -1,5 +1,5 @@
-// Where the temporaries of a graph lie in the one piece of memory that they share: two whose lifetimes meet
-// lie apart, others may lie in the same place.
+// Assigns offsets to the temporaries of a graph within one shared allocation, the arena. Temporaries with
+// overlapping lifetimes get disjoint ranges; others may share memory.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace volley::runtime {
 
-/// A temporary: its size, and the steps from its first to its last use, both included.
+/// A temporary: its size, and the steps of its first and last use, both inclusive.
 struct ArenaItem {
     std::uint64_t bytes = 0;
     std::uint32_t first = 0;
@@ -16,15 +16,15 @@ struct ArenaItem {
 
 struct ArenaPlan {
     std::vector<std::uint64_t> offsets;  // by item, multiples of arena_alignment
-    std::uint64_t bytes = 0;             // that the arena needs
-    std::uint64_t naive = 0;             // that the items would need with a place each
+    std::uint64_t bytes = 0;             // size of the arena
+    std::uint64_t naive = 0;             // total size without sharing
 };
 
-/// What devices ask of a buffer's address at most, and a few cache lines.
+/// The strictest buffer alignment that devices require, and a few cache lines.
 inline constexpr std::uint64_t arena_alignment = 256;
 
-/// The largest first, each at the lowest place that is free for as long as it lives. Throws MemoryError
-/// (OutOfMemory) where the sum overflows.
+/// Places the items, largest first, each at the lowest offset that is free during its lifetime. Throws
+/// MemoryError (OutOfMemory) if the total size overflows.
 [[nodiscard]] ArenaPlan plan_arena(const std::vector<ArenaItem>& items);
 
 }  // namespace volley::runtime

@@ -1,4 +1,5 @@
-// Memory with what has to be known when it is given back, and the lists that the allocator keeps it in.
+// A block of device memory with the data that the allocator needs when it is freed, and the intrusive lists
+// of freed blocks.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -18,18 +19,18 @@ struct BlockLink {
     Block* newer = nullptr;
 };
 
-/// Owned by the replica that works on it, else by its allocator. Lives as long as its memory, so that giving
-/// it back and out again allocates nothing.
+/// Owned by the replica that uses it, otherwise by its allocator. Lives as long as its memory, so freeing and
+/// reusing it allocates nothing.
 struct Block {
-    std::shared_ptr<const void> keep_alive;  // outlives the memory: what an import lies in
+    std::shared_ptr<const void> keep_alive;  // outlives the memory: the owner of imported memory
     std::unique_ptr<backends::Memory> memory;
-    std::vector<backends::Point> uses;  // by queue of the context: the last one; 0: none
-    std::uint64_t asked = 0;            // bytes that its owner asked for
-    bool adopted = false;               // made elsewhere: never given out again
+    std::vector<backends::Point> uses;  // last use by each queue of the context; 0: none
+    std::uint64_t asked = 0;            // bytes requested by the owner
+    bool adopted = false;               // not created by the allocator: never reused
 
-    // The allocator's own:
-    std::uint64_t stamp = 0;  // when it was given back: the least is the oldest
-    unsigned size_class = 0;  // by its size, rounded down
+    // Used by the allocator only:
+    std::uint64_t stamp = 0;  // increases with each free: the lowest is the oldest
+    unsigned size_class = 0;  // of its size, rounded down
     unsigned lane = 0;
     bool cached = false;
     BlockLink in_lane;
@@ -38,7 +39,7 @@ struct Block {
     [[nodiscard]] std::uint64_t size() const noexcept { return memory->size(); }
 };
 
-/// Blocks in the order in which they came, linked through themselves. Owns none.
+/// Intrusive list of blocks in the order of their insertion. Does not own them.
 template <BlockLink Block::*link>
 class BlockList {
 public:
@@ -62,8 +63,8 @@ private:
     Block* oldest_ = nullptr;
 };
 
-/// Owns blocks that end with it: for those whose end may run code of the user's, and so waits until no lock
-/// is held.
+/// Collects blocks and destroys them in its destructor. Destroying a block may run user code, so declare this
+/// object before taking a lock: the blocks are destroyed after the lock is released.
 class DeadBlocks {
 public:
     DeadBlocks() = default;

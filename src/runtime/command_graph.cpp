@@ -1,4 +1,5 @@
-// The public face of graphs, and what else is called inside of recordings.
+// The public interface of command graphs, and the free functions that can be recorded: host_call() and
+// full_barrier().
 #include "core/fail.hpp"
 #include "runtime/command_times.hpp"
 #include "runtime/graph_core.hpp"
@@ -41,15 +42,14 @@ bool is_recording() noexcept { return Recorder::current() != nullptr; }
 
 namespace {
 
-/// On one queue, or, for none, between all of them.
+/// Submits a host call to `queue`, or, without one, as a synchronisation point of all queues.
 Event call_host(ContextCore& core, std::function<void()> function, std::optional<unsigned> queue) {
-    if (!function)
-        fail(ErrorCode::InvalidArgument, "a host call has no function", "host_call", "give it one");
-    runtime::refuse_while_tracing("a host call was given", "host_call");
+    if (!function) fail(ErrorCode::InvalidArgument, "the function is empty", "host_call", "pass a callable");
+    runtime::refuse_while_tracing("host_call() was called", "host_call");
     const runtime::HostFunction call(core.shared_from_this(), std::move(function));
     if (Recorder* recorder = Recorder::current()) {
         if (&recorder->core() != &core) {
-            fail(ErrorCode::WrongContext, "a host call on a queue of another context was recorded",
+            fail(ErrorCode::WrongContext, "the queue belongs to another context than the recording",
                  "host_call", "record in the queue's context (ctx.use())");
         }
         return recorder->add(
@@ -86,7 +86,7 @@ Event host_call(std::function<void()> function, const Queue& queue) {
 }
 
 void full_barrier() {
-    runtime::refuse_while_tracing("a full_barrier() was given", "full_barrier");
+    runtime::refuse_while_tracing("full_barrier() was called", "full_barrier");
     if (Recorder* recorder = Recorder::current()) {
         recorder->add({runtime::RecordedFence{}, {}});
         return;

@@ -1,4 +1,4 @@
-// Each command is a lane of its own.
+// Each command has its own lane in the AccessMaps.
 #include "runtime/command_order.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ std::uint32_t CommandOrder::finish(Node node) {
     const std::uint32_t number = size();
     std::sort(node.after.begin(), node.after.end());
     node.after.erase(std::unique(node.after.begin(), node.after.end()), node.after.end());
-    // Without those that another of them follows.
+    // Removes dependencies that another dependency implies.
     std::vector<std::uint32_t> implied;
     for (const std::uint32_t other : node.after)
         implied.insert(implied.end(), nodes_[other].after.begin(), nodes_[other].after.end());
@@ -35,7 +35,7 @@ std::uint32_t CommandOrder::add(std::vector<Access> accesses) {
         map.conflicts(access.range, access.writes, [&](const Use& use) { node.after.push_back(use.lane); });
         map.add(access.range, access.writes, {number, 1});
     }
-    // What conflicts with something behind the fence follows the fence already.
+    // A command that conflicts with one after the fence follows the fence through it.
     if (fence_ != ~0u && node.after.empty()) node.after.push_back(fence_);
     return finish(std::move(node));
 }

@@ -1,4 +1,4 @@
-// Records of commands, and who keeps them.
+// Command records, the events and profiles that hold them, and profiling of a context.
 #include "runtime/command_times.hpp"
 
 #include "core/fail.hpp"
@@ -38,7 +38,7 @@ void CommandRecord::ran(std::uint32_t index, std::int64_t begin, std::int64_t en
 // ---- events ----
 
 void EventTimes::add(Event& event, std::shared_ptr<const CommandRecord> record) {
-    // Copies of the event may share what is there.
+    // Copies of the event may share the existing object, so it is replaced, not changed.
     auto times = event.times_ ? std::make_shared<EventTimes>(*event.times_) : std::make_shared<EventTimes>();
     times->records_.push_back(std::move(record));
     event.times_ = std::move(times);
@@ -51,23 +51,23 @@ void EventTimes::add(Event& event, const Event& other) {
 
 std::int64_t EventTimes::end_of(const Event& event) {
     std::int64_t end = std::numeric_limits<std::int64_t>::min();
-    // Each part has a time, or the event has none.
+    // An event is timed only if all its parts are.
     if (!event.times_ || event.times_->records_.size() != event.parts_.all().size()) {
-        fail(ErrorCode::InvalidArgument, "the time of an event was asked for that carries none", "elapsed()",
-             "use the events of mark(), or a context that is made with {.timestamps = true}");
+        fail(ErrorCode::InvalidArgument, "the event has no timestamp", "elapsed()",
+             "use events returned by mark(), or create the context with {.timestamps = true}");
     }
     for (const auto& record : event.times_->records_) {
         const CommandRecord::Times times = record->times();
         if (!times.known()) {
-            fail(ErrorCode::InvalidArgument, "the time of an event was asked for whose command failed",
-                 "elapsed()", "the error was thrown by the first wait for it");
+            fail(ErrorCode::InvalidArgument, "the command of the event failed and has no time", "elapsed()",
+                 "see the error thrown by the first wait for the event");
         }
         end = std::max(end, times.end);
     }
     return end;
 }
 
-// ---- giving commands ----
+// ---- submitting commands ----
 
 TimedCommand TimedCommand::always(ContextCore& core, unsigned queue, const CommandLabel& label) {
     TimedCommand command;
@@ -78,7 +78,7 @@ TimedCommand TimedCommand::always(ContextCore& core, unsigned queue, const Comma
 
 void TimedCommand::begin(ContextCore& core, unsigned queue, const CommandLabel& label) {
     const std::shared_ptr<Profiler> profiler = core.profiler();
-    // Events of waits are nobody's.
+    // Waits between queues return no event that could carry a time.
     const bool stamped = (core.timing() & ContextCore::stamped) != 0 && label.kind != CommandKind::Wait;
     if (!profiler && !stamped) return;
     record_ = std::make_shared<CommandRecord>(queue, label);
@@ -92,7 +92,7 @@ void TimedCommand::begin(ContextCore& core, unsigned queue, BatchPlace batch) {
     profiler->add(record_);
 }
 
-// ---- the host ----
+// ---- host waits ----
 
 constinit thread_local bool TimedHost::inside_wait = false;
 
@@ -109,7 +109,7 @@ void TimedHost::end() noexcept {
     inside_wait = false;
     try {
         profiler_->add_host(read_, begin_, backends::steady_now());
-    } catch (...) {  // for want of memory: one line less
+    } catch (...) {  // out of memory: the profile lacks this wait
         return;
     }
 }
@@ -133,7 +133,7 @@ void Profiler::add_host(bool read, std::int64_t begin, std::int64_t end) {
 
 namespace {
 
-/// Where the kernel was written: its first operation that says so.
+/// Sets the command's source location to that of the kernel's first operation that has one.
 void locate(const ir::Function& fn, ProfiledCommand& command) {
     ir::Loc first;
     ir::for_each_node(fn, fn.body, [&](ir::NodeId node) {
@@ -181,7 +181,7 @@ Profile Profiler::finish(ContextCore& core) {
     return profile;
 }
 
-// ---- which commands are timed ----
+// ---- profiling a context ----
 
 std::shared_ptr<Profiler> ContextCore::profiler() {
     if ((timing() & profiled) == 0) return nullptr;
@@ -192,8 +192,8 @@ std::shared_ptr<Profiler> ContextCore::profiler() {
 void ContextCore::start_profile(std::shared_ptr<Profiler> profiler) {
     const std::scoped_lock lock(profiler_mutex_);
     if (profiler_) {
-        fail(ErrorCode::InvalidArgument, "a profile of the context is already under way", "profile()",
-             "let one end before the next begins: it has the commands of all threads");
+        fail(ErrorCode::InvalidArgument, "the context is already being profiled", "profile()",
+             "wait until the first profile ends; it includes the commands of all threads");
     }
     profiler_ = std::move(profiler);
     timing_.fetch_or(profiled, std::memory_order_release);

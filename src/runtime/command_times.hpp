@@ -1,5 +1,5 @@
-// Commands of which somebody wants to know when they ran: the profile of a context, or the events of marks
-// and of contexts with timestamps. Where nobody does, giving a command costs one relaxed load more.
+// Timing of commands, for profiles of a context, marks, and contexts with timestamps. Commands are timed only
+// on request; otherwise timing adds one relaxed load to each submission.
 #pragma once
 
 #include "backends/api/times.hpp"
@@ -24,31 +24,31 @@ namespace volley::runtime {
 
 class CachedKernel;
 
-/// What a command is.
+/// Describes a command.
 struct CommandLabel {
     CommandKind kind = CommandKind::Launch;
-    const CachedKernel* kernel = nullptr;  // the context's, like the program that runs
+    const CachedKernel* kernel = nullptr;  // owned by the context
     ir::Dim3 global = {};
     ir::Dim3 local = {};
     std::uint64_t bytes = 0;
-    std::uint32_t index = 0;  // in its recording
+    std::uint32_t index = 0;  // within its recording
 };
 
-/// What the commands of a batch are: several may be parts of one.
+/// Describes the commands of a batch. Several of them may be parts of one recorded command.
 struct BatchLabels {
     std::vector<CommandLabel> labels;
-    std::vector<std::uint32_t> label_of;  // by place in the batch
+    std::vector<std::uint32_t> label_of;  // index into `labels`, by position in the batch
 };
 
-/// One step of a graph's submission.
+/// One step of a graph submission.
 struct BatchPlace {
     std::shared_ptr<const BatchLabels> labels;
     std::uint64_t submission = 0;
-    std::uint32_t first = 0;  // instance
+    std::uint32_t first = 0;  // first instance
     std::uint32_t instances = 0;
 };
 
-/// One command, or one batch, with its times as they come in.
+/// A command or a batch, and the times that the backend reports for it.
 class CommandRecord final : public backends::CommandTimes {
 public:
     CommandRecord(unsigned queue, const CommandLabel& label) : queue_(queue), label_(label) {}
@@ -61,9 +61,9 @@ public:
         std::int64_t end = std::numeric_limits<std::int64_t>::min();
         [[nodiscard]] bool known() const noexcept { return begin <= end; }
     };
-    /// Of a command that is no batch.
+    /// Returns the times of a single command; not for batches.
     [[nodiscard]] Times times() const noexcept { return one_.get(); }
-    /// Calls f(queue, label, place in a graph or nothing, times) for what has run.
+    /// Calls f(queue, label, optional<GraphPlace>, times) for each command that has run.
     template <class F>
     void for_each(F&& f) const;
 
@@ -80,33 +80,34 @@ private:
     CommandLabel label_;
     Span one_;
     BatchPlace batch_;
-    std::unique_ptr<Span[]> spans_;  // of a batch: [instance][label]
+    std::unique_ptr<Span[]> spans_;  // for a batch: [instance][label]
 };
 
-/// The times that an event carries: one for each of its parts.
+/// The times carried by an event: one record for each of its parts.
 class EventTimes {
 public:
     static void add(Event& event, std::shared_ptr<const CommandRecord> record);
-    /// Those of another event are this one's, too.
+    /// Adds the records of `other` to `event`.
     static void add(Event& event, const Event& other);
-    /// Of an event that was waited for. Throws ArgumentError where it carries none.
+    /// Returns the end of an event, which the caller has waited for, in nanoseconds of the steady clock.
+    /// Throws ArgumentError if the event has no times.
     [[nodiscard]] static std::int64_t end_of(const Event& event);
 
 private:
     std::vector<std::shared_ptr<const CommandRecord>> records_;
 };
 
-/// What one profile collects. Thread-safe.
+/// Collects the data of one profile. Thread-safe.
 class Profiler {
 public:
     Profiler() : start_(backends::steady_now()) {}
     void add(std::shared_ptr<const CommandRecord> record);
     void add_host(bool read, std::int64_t begin, std::int64_t end);
-    /// The number of a graph's submission.
+    /// Returns the number for the next graph submission, starting at 1.
     [[nodiscard]] std::uint64_t next_submission() noexcept {
         return submissions_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
-    /// When all is done.
+    /// Builds the profile. Call after all commands have completed.
     [[nodiscard]] Profile finish(ContextCore& core);
 
 private:
@@ -118,19 +119,19 @@ private:
     std::vector<std::thread::id> threads_;
 };
 
-/// A command that is about to be given to one queue.
+/// A command about to be submitted to a queue, timed if the context requests it.
 class TimedCommand {
 public:
-    /// `label()` gives a CommandLabel or a BatchPlace; it is called only where somebody wants to know.
+    /// `label()` returns a CommandLabel or a BatchPlace; it is called only if the command may be timed.
     template <class Label>
     TimedCommand(ContextCore& core, unsigned queue, Label&& label) {
         if (core.timing() != 0) [[unlikely]]
             begin(core, queue, label());
     }
-    /// The same for a command whose event carries a time in any case.
+    /// Returns a command that is always timed.
     static TimedCommand always(ContextCore& core, unsigned queue, const CommandLabel& label);
 
-    /// Calls f, which gives the command.
+    /// Calls f, which submits the command, and returns its result.
     template <class F>
     auto give(F&& f) const {
         std::optional<backends::TimesScope> scope;
@@ -138,7 +139,7 @@ public:
             scope.emplace(backends::TimesTag{record_, 0});
         return f();
     }
-    /// The event of the command carries its time.
+    /// Adds the time of the command, if it is timed, to its event.
     void add_to(Event& event) const {
         if (record_) [[unlikely]]
             EventTimes::add(event, record_);
@@ -152,8 +153,8 @@ private:
     std::shared_ptr<CommandRecord> record_;
 };
 
-/// The calling thread waits for a result, from here to the end of the scope. Of scopes inside of scopes the
-/// outermost counts.
+/// Records that the calling thread waits for a result from construction to destruction. Of nested scopes,
+/// only the outermost is recorded.
 class TimedHost {
 public:
     explicit TimedHost(ContextCore& core, bool read = false) {

@@ -1,4 +1,4 @@
-// The public handles of contexts, and which one is current.
+// The public context handles, the default context, and the current context of each thread.
 #include "core/fail.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/host_function.hpp"
@@ -13,12 +13,12 @@ namespace volley {
 namespace runtime {
 namespace {
 
-// Plain pointers, so that the hot path touches no guards: the scopes and the holder below own what they point
-// to.
+// Plain pointers, so that the hot path runs no initialisation guards. The scopes and DefaultHolder own the
+// objects.
 constinit thread_local ContextOwner* current_owner = nullptr;
 constinit std::atomic<ContextOwner*> default_owner{nullptr};
 
-/// Closes the default context when the process ends. Made after the drivers, so destroyed before them.
+/// Closes the default context at process exit. Constructed after the drivers, so destroyed before them.
 struct DefaultHolder {
     std::shared_ptr<ContextOwner> owner;
     DefaultHolder() : owner(std::make_shared<ContextOwner>(std::make_shared<ContextCore>(ContextOptions{}))) {
@@ -30,11 +30,11 @@ struct DefaultHolder {
 };
 
 ContextOwner& make_default() {
-    static DefaultHolder holder;  // tried again at the next call when it throws
+    static DefaultHolder holder;  // if the constructor throws, the next call tries again
     ContextOwner* owner = default_owner.load(std::memory_order_acquire);
     if (owner == nullptr) {
-        fail(ErrorCode::WrongContext, "the default context is gone", "the process is ending",
-             "finish work before the destructors of static objects");
+        fail(ErrorCode::WrongContext, "the default context was already destroyed", "process exit",
+             "finish all work before the destructors of static objects run");
     }
     return *owner;
 }
@@ -49,12 +49,12 @@ ContextOwner& current() {
 
 const std::shared_ptr<ContextCore>& current_core() { return current().shared_core(); }
 
-// ---- the end of a context ----
+// ---- destruction ----
 
 ContextOwner::~ContextOwner() {
-    if (current_owner == this) current_owner = nullptr;  // one of its own functions let go of it
+    if (current_owner == this) current_owner = nullptr;  // a host function released its own context
     if (HostFunction::runs_for(*core_)) {
-        // Work that this thread is in the middle of cannot be waited for here.
+        // This thread is running work of the context and cannot wait for it; the watcher thread closes it.
         core_->owner_.store(nullptr, std::memory_order_release);
         const auto close = [core = core_] { core->close(); };
         if (core_->watcher().add(Event(), close, std::make_shared<HostPoint>())) return;
@@ -68,7 +68,7 @@ Context ContextOwner::handle() {
     ContextCore::fail_closed("the current context");
 }
 
-// ---- functions of the host's ----
+// ---- host functions ----
 
 namespace {
 constinit thread_local const ContextCore* running_for = nullptr;
@@ -77,7 +77,7 @@ constinit thread_local const ContextCore* running_for = nullptr;
 bool HostFunction::runs_for(const ContextCore& core) noexcept { return running_for == &core; }
 
 void HostFunction::operator()() const {
-    // The owner stays as long as work does, and its functions are work.
+    // The owner waits for all work of its context, including this function, before it is destroyed.
     struct Scope {
         explicit Scope(ContextCore& core, ContextOwner* owner)
             : former_core(std::exchange(running_for, &core)),

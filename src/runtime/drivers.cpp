@@ -1,4 +1,4 @@
-// New backends are added in the constructor; nothing else in the runtime names one.
+// New backends are added in the constructor; the rest of the runtime names no backend.
 #include "runtime/drivers.hpp"
 
 #include "backends/cpu/cpu_driver.hpp"
@@ -95,13 +95,13 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
             return lower(device.info.name).find(which) != std::string::npos;
         };
         const std::size_t before = selected.size();
-        // Other backends' drivers stay closed: opening one takes some milliseconds.
+        // Does not open the drivers of other backends: that takes several milliseconds each.
         const std::vector<FoundDevice> known =
             of([&](const backends::Driver& driver) { return driver.name() == backend; });
         for (const FoundDevice& device : known) {
             if (!fits(device)) continue;
             selected.push_back(device);
-            if (which != "*") break;  // a part of a name picks the first that has it
+            if (which != "*") break;  // part of a name selects the first match
         }
         if (selected.size() == before) fail_unknown(name, all());
     }
@@ -109,7 +109,7 @@ std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
 }
 
 FoundDevice Drivers::preferred() {
-    constexpr int never = 3;  // only when named
+    constexpr int never = 3;  // used only if named explicitly
     const auto rank = [](const DeviceInfo& info) {
         if (info.backend == "cpu") return 0;
         if (info.software || info.backend == "reference") return never;
@@ -120,8 +120,7 @@ FoundDevice Drivers::preferred() {
             default: return never;
         }
     };
-    // One backend after the other, in the order of preference: those behind the first that serves stay
-    // closed.
+    // Tries the backends in order of preference; those after the first with a suitable device stay closed.
     std::vector<const backends::Driver*> candidates;
     {
         const std::scoped_lock lock(mutex_);
@@ -137,7 +136,8 @@ FoundDevice Drivers::preferred() {
             [&](const FoundDevice& a, const FoundDevice& b) { return rank(a.info) < rank(b.info); });
         if (best != known.end() && rank(best->info) != never) return *best;
     }
-    fail(ErrorCode::UnknownDevice, "no device was found", "this machine", "name one with VOLLEY_DEVICES");
+    fail(ErrorCode::UnknownDevice, "no suitable device was found", "this machine",
+         "name a device with VOLLEY_DEVICES");
 }
 
 }  // namespace volley::runtime

@@ -1,4 +1,4 @@
-// The backends of this process, in the order of preference, and the one way to pick devices by name.
+// The registry of backends, in order of preference, and the selection of devices by name.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -12,41 +12,42 @@
 
 namespace volley::runtime {
 
-/// A device that was found: which driver opens it, and what it is.
+/// An available device and the driver that opens it.
 struct FoundDevice {
     backends::Driver* driver = nullptr;
     DeviceInfo info;
 };
 
-/// Drivers live until the process ends. Thread-safe.
+/// Drivers live until process exit. Thread-safe.
 class Drivers {
 public:
-    /// The process's own. The library's backends are in it from the start.
+    /// Returns the registry of this process, which contains the library's backends.
     [[nodiscard]] static Drivers& instance();
 
-    /// Adds a driver, in place of one of the same name: for tests.
+    /// Adds a driver, replacing one of the same name. For tests.
     void add(std::unique_ptr<backends::Driver> driver);
 
-    /// All devices of all backends.
+    /// Returns the devices of all backends.
     [[nodiscard]] std::vector<FoundDevice> all();
 
-    /// Devices by name, each `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any
-    /// case; `backend` alone is its first. Throws DeviceError (UnknownDevice), which lists what there is. A
-    /// device that is named twice is given twice.
+    /// Returns the devices with these names, each of the form `backend`, `backend:index`, `backend:*` or
+    /// `backend:part of the name`, ignoring case; `backend` alone is its first device. A device named twice
+    /// is returned twice. Throws DeviceError (UnknownDevice), which lists the available devices.
     [[nodiscard]] std::vector<FoundDevice> select(std::span<const std::string> names);
 
-    /// What a context uses when nobody names a device: a GPU of Vulkan's, else one of OpenCL's, else the CPU;
-    /// never software. Of one backend's GPUs a discrete one, else an integrated one, else a virtual one.
+    /// Returns the device that a context uses by default: a Vulkan GPU, else an OpenCL GPU, else the CPU;
+    /// never a software device. Within a backend, discrete GPUs come before integrated ones and these before
+    /// virtual ones.
     [[nodiscard]] FoundDevice preferred();
 
 private:
     Drivers();
-    /// The devices of the drivers for which wanted(driver) holds; the others stay closed.
+    /// Returns the devices of the drivers for which wanted(driver) is true; does not open the others.
     template <class Wanted>
     [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted);
     std::mutex mutex_;
     std::vector<std::unique_ptr<backends::Driver>> drivers_;
-    std::vector<std::unique_ptr<backends::Driver>> replaced_;  // devices may still be open
+    std::vector<std::unique_ptr<backends::Driver>> replaced_;  // kept: their devices may still be open
 };
 
 }  // namespace volley::runtime

@@ -1,4 +1,4 @@
-// Events and queues as the user holds them.
+// The public Event, Queue and Signal classes.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/command_times.hpp"
@@ -19,12 +19,12 @@
 
 namespace volley {
 
-// A closed context has no work left: everything of it is done.
+// A closed context has no pending work, so its events count as completed.
 
 void Event::check_given() const {
     if (!recorded_) return;
-    fail(ErrorCode::InvalidArgument, "an event of a recorded command was waited for", "a command graph",
-         "wait for the event that submit() gives");
+    fail(ErrorCode::InvalidArgument, "an event of a recorded command cannot be waited for", "a command graph",
+         "wait for the event returned by submit()");
 }
 
 void Event::wait() const {
@@ -35,7 +35,7 @@ void Event::wait() const {
     if (!has_parts()) return;
     const runtime::ContextCore::Visit visit(*core_);
     if (!visit) return;
-    // Whoever is told of an error may free what the rest works on: so that is waited for first.
+    // Waits for all parts before throwing: on an error, the caller may free memory that the others still use.
     std::exception_ptr first;
     for (const Part& part : parts_.all()) {
         try {
@@ -76,16 +76,16 @@ bool Event::wait_nanoseconds(std::int64_t timeout) const {
     if (!passes_within(std::chrono::nanoseconds(timeout))) {
         if (log_enabled(LogLevel::Debug))
             log_message(LogLevel::Debug,
-                        cat("a wait gave up after ", timeout / 1000, " us; it ", to_string()));
+                        cat("a wait timed out after ", timeout / 1000, " us; the event ", to_string()));
         return false;
     }
-    wait();  // all done: reports errors
+    wait();  // returns at once; throws pending errors
     return true;
 }
 
 std::vector<PendingWork> Event::pending() const {
-    if (recorded_) return {{"recorded command, of which each submit() has an event of its own"}};
-    // A function that was not called yet: what it follows is what is waited for.
+    if (recorded_) return {{"recorded command; each submit() returns its own event"}};
+    // If the function of a then() has not been called, reports what that function waits for.
     Event last = *this;
     std::string_view hosts = work_;
     while (last.host_ && last.core_) {
@@ -96,7 +96,7 @@ std::vector<PendingWork> Event::pending() const {
     }
     if (last.host_) hosts = last.work_;
     std::vector<PendingWork> found = last.pending_parts();
-    // It is being called, or is about to be.
+    // The function is running, or about to run.
     if (found.empty() && host_ && host_->completed() == 0) found.push_back({std::string(hosts)});
     return found;
 }
@@ -132,15 +132,15 @@ std::string Event::to_string() const {
 Event Event::then(std::function<void()> function) const {
     check_given();
     if (!function)
-        fail(ErrorCode::InvalidArgument, "an event has no function to call", "Event::then", "give it one");
+        fail(ErrorCode::InvalidArgument, "the function is empty", "Event::then", "pass a callable");
     Event after;
-    after.core_ = core_;  // whose thread calls what follows
+    after.core_ = core_;  // its watcher thread calls the functions of a further then()
     after.host_ = std::make_shared<runtime::HostPoint>();
-    after.work_ = host_ && !core_ ? "function of then() behind a signal" : "function of then()";
+    after.work_ = host_ && !core_ ? "function of then() after a signal" : "function of then()";
     if (core_ && core_->is_open() &&
         core_->watcher().add(*this, runtime::HostFunction(core_, function), after.host_))
         return after;
-    // There is no context, or it is about to end, with all its work.
+    // There is no context, or it is closing: the function runs without the watcher thread.
     runtime::EventWatcher::Watched call{{}, std::move(function), after.host_};
     if (!host_) {
         static_cast<void>(passes_within(std::chrono::nanoseconds::max()));
@@ -153,8 +153,8 @@ Event Event::then(std::function<void()> function) const {
 
 void Queue::wait_for(const Event& event) const {
     event.check_given();
-    runtime::refuse_while_tracing("a queue was told to wait for an event", "Queue::wait_for");
-    runtime::Recorder::refuse("a queue was told to wait for an event", "Queue::wait_for",
+    runtime::refuse_while_tracing("wait_for() was called", "Queue::wait_for");
+    runtime::Recorder::refuse("wait_for() was called", "Queue::wait_for",
                               "call it before submit(), or wait in a host_call()");
     core_->check_open("a queue");
     if (event.host_) {
@@ -163,7 +163,7 @@ void Queue::wait_for(const Event& event) const {
     }
     if (!event.has_parts()) return;
     if (event.core_ != core_) {
-        // Another context may end first: its event reaches this queue through the host.
+        // The other context may be destroyed first, so the queue waits for a host function after the event.
         Queue(*this).wait_for(event.then([] {}));
         return;
     }
@@ -191,8 +191,8 @@ struct Signal::Flag {
     ~Flag() {
         if (point->completed() != 0) return;
         try {
-            fail(ErrorCode::InvalidArgument, "a signal ended without having been raised", "a Signal",
-                 "keep one of its handles until raise() was called");
+            fail(ErrorCode::InvalidArgument, "a signal was destroyed before it was raised", "a Signal",
+                 "keep one of its handles until raise() has been called");
         } catch (...) {
             point->pass(std::current_exception());
         }

@@ -1,5 +1,4 @@
-// The thread looks at all events that are watched, and sleeps on the oldest for a moment when none has
-// passed.
+// The thread polls all watched events; when none has completed, it waits for the oldest for one millisecond.
 #include "runtime/event_watcher.hpp"
 
 #include <chrono>
@@ -16,7 +15,7 @@ constinit thread_local EventWatcher::State* EventWatcher::thread_state = nullptr
 
 bool EventWatcher::add(const Event& event, std::function<void()> function, std::shared_ptr<HostPoint> done) {
     const std::scoped_lock lock(state_->mutex);
-    // Its own thread's functions may add others to the end.
+    // Functions that run on the watcher thread may add others until the end.
     if (state_->stop && thread_state != state_.get()) return false;
     state_->watched.push_back({event, std::move(function), std::move(done)});
     if (!thread_.joinable() && !state_->stop) {
@@ -42,7 +41,7 @@ void EventWatcher::stop() noexcept {
     if (thread_.get_id() == std::this_thread::get_id()) {
         while (run_one(*state_, lock)) {
         }
-        thread_.detach();  // a function let go of its own context
+        thread_.detach();  // a function on this thread released its own context
         return;
     }
     lock.unlock();
@@ -56,7 +55,7 @@ void EventWatcher::Watched::run() noexcept {
     } catch (...) {
         error = std::current_exception();
     }
-    function = nullptr;  // what it holds ends before anybody is told
+    function = nullptr;  // destroys its captures before `done` wakes a waiting thread
     event = Event();
     done->pass(std::move(error));
 }

@@ -1,4 +1,4 @@
-// Functions of the host's that run when work is done, without being in any queue's way: Event::then.
+// Runs the host functions of Event::then() once their event has completed, without blocking a queue.
 #pragma once
 
 #include "runtime/host_point.hpp"
@@ -15,7 +15,7 @@
 
 namespace volley::runtime {
 
-/// One a context. Its thread starts with the first function. Thread-safe.
+/// One per context. Its thread starts with the first function. Thread-safe.
 class EventWatcher {
 public:
     EventWatcher() = default;
@@ -23,18 +23,18 @@ public:
     EventWatcher(const EventWatcher&) = delete;
     EventWatcher& operator=(const EventWatcher&) = delete;
 
-    /// Calls `function` when the event has passed, whether its work failed or not, and then passes `done`.
-    /// False, and nothing is called, when it was stopped.
+    /// Schedules `function` to run once the event has completed, even if its work failed, and passes `done`
+    /// afterwards. Returns false, without scheduling anything, if the watcher was stopped.
     [[nodiscard]] bool add(const Event& event, std::function<void()> function,
                            std::shared_ptr<HostPoint> done);
-    /// The event that a function waits for which has not been called: it passes `done`. None: it was, or
-    /// there is no such function.
+    /// Returns the event awaited by the pending function that will pass `done`, or nullopt if that function
+    /// has been called or does not exist.
     [[nodiscard]] std::optional<Event> awaited(const HostPoint& done) const;
-    /// Runs what is left, when its events have passed, and ends.
+    /// Runs the remaining functions as their events complete, then stops the thread.
     void stop() noexcept;
 
-    /// point.wait(1); on a watcher's own thread, which may be the one that has to reach the point, with its
-    /// other functions meanwhile.
+    /// Blocks until the point has passed. On a watcher thread, which may itself have to pass the point, runs
+    /// other ready functions meanwhile.
     static void wait(HostPoint& point);
 
     struct Watched {
@@ -45,18 +45,19 @@ public:
     };
 
 private:
-    /// Outlives the watcher where its thread is what ends it.
+    /// Shared with the thread; outlives the watcher if that thread destroys it.
     struct State {
         std::mutex mutex;
         std::condition_variable wake;
-        std::deque<Watched> watched;  // nearly always the first is the next to run
+        std::deque<Watched> watched;  // usually the first is the next to run
         bool stop = false;
     };
     static void watch(const std::shared_ptr<State>& state);
-    /// Runs one function whose event has passed; false where there is none. Holds the lock before and after.
+    /// Runs one function whose event has completed; returns false if there is none. Called with the lock
+    /// held; releases it while the function runs.
     static bool run_one(State& state, std::unique_lock<std::mutex>& lock);
 
-    static constinit thread_local State* thread_state;  // of the watcher whose thread this is
+    static constinit thread_local State* thread_state;  // on a watcher thread: its state
     std::shared_ptr<State> state_ = std::make_shared<State>();
     std::thread thread_;  // guarded by the state's mutex
 };

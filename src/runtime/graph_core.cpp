@@ -1,4 +1,4 @@
-// Recording into a graph, binding values, finding the program of a submission.
+// Recording commands into a graph, binding values, and selecting the program of a submission.
 #include "runtime/graph_core.hpp"
 
 #include "core/fail.hpp"
@@ -30,7 +30,7 @@ void for_each_buffer(const RecordedCommand& command, F&& f) {
     }
 }
 
-/// The same with the places where they are kept.
+/// Calls f(PinnedBuffer&) for each buffer slot of a command.
 template <class F>
 void for_each_pin(RecordedCommand& command, F&& f) {
     if (auto* launch = std::get_if<RecordedLaunch>(&command.what)) {
@@ -43,7 +43,7 @@ void for_each_pin(RecordedCommand& command, F&& f) {
     }
 }
 
-/// Calls f(place of the name) for each dynamic value of a command.
+/// Calls f(index of the name) for each dynamic value of a command.
 template <class F>
 void for_each_dynamic(RecordedCommand& command, F&& f) {
     auto* launch = std::get_if<RecordedLaunch>(&command.what);
@@ -65,7 +65,7 @@ bool uses_name(Recording& recording, std::size_t name) {
 // ---- recording ----
 
 void GraphCore::record(void (*body)(void*), void* data) {
-    refuse_while_tracing("a recording began", a_graph);
+    refuse_while_tracing("record() was called", a_graph);
     core_->check_open(a_graph);
     Recording known;
     {
@@ -78,8 +78,8 @@ void GraphCore::record(void (*body)(void*), void* data) {
     body(data);
     Recording& fresh = recorder.recording();
 
-    // The graph may have changed meanwhile, by another thread or by the body itself: names have places of
-    // their own there. What throws does so before anything changes.
+    // Another thread or the body itself may have changed the graph meanwhile, so indices of names are mapped
+    // to those of the graph. Everything that can throw runs before the graph is modified.
     const std::scoped_lock lock(mutex_);
     Recording names;
     names.names = recording_.names;
@@ -131,14 +131,15 @@ void GraphCore::bind(std::string_view name, DType type, const std::byte* values,
         for (const RecordedName& one : recording_.names)
             names += cat(names.empty() ? "" : ", ", "'", one.name, "'");
         fail(ErrorCode::InvalidArgument,
-             cat("a value was bound to '", name, "', which the graph does not have"), a_graph,
-             names.empty() ? "it has none: record calls with dyn<T>(name)" : cat("it has ", names));
+             cat("a value was bound to '", name, "', but the graph has no dynamic value of that name"),
+             a_graph,
+             names.empty() ? "it has none; record launches with dyn<T>(name)" : cat("use one of: ", names));
     }
     const RecordedName& known = recording_.names[*found];
     if (known.type != type) {
         fail(ErrorCode::TypeMismatch,
              cat("values of type ", type.name(), " were bound to '", name, "', which is ", known.type.name()),
-             a_graph, "give values of its type");
+             a_graph, "bind values of that type");
     }
     Bound& bound = bound_[*found];
     bound.values.assign(values, values + count * type.size());
@@ -152,20 +153,20 @@ void GraphCore::check_bound(std::uint32_t instances) const {
         const std::string& name = recording_.names[i].name;
         if (bound_[i].count == 0) {
             fail(ErrorCode::InvalidArgument, cat("the dynamic value '", name, "' has no value"), a_graph,
-                 cat("bind(\"", name, "\", ...) before submit()"));
+                 cat("call bind(\"", name, "\", ...) before submit()"));
         }
         if (!bound_[i].same && bound_[i].count < instances) {
             fail(ErrorCode::SizeMismatch,
-                 cat(instances, " instances were asked for, but '", name, "' has ", bound_[i].count,
+                 cat(instances, " instances were requested, but '", name, "' has ", bound_[i].count,
                      " value(s)"),
-                 a_graph, "bind one for each instance");
+                 a_graph, "bind one value per instance");
         }
     }
 }
 
 std::span<const std::byte> GraphCore::values(std::uint32_t instances) {
     const std::size_t stride = recording_.value_bytes;
-    // Values of fewer instances are the first of those of more.
+    // The packed values of fewer instances are a prefix of those of more.
     if (packed_instances_ < instances) {
         packed_.resize(stride * instances);
         for (std::size_t n = 0; n < recording_.names.size(); ++n) {
@@ -184,24 +185,24 @@ void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
     const std::scoped_lock lock(mutex_);
     to.storage().check_usable();
     if (&to.storage().core() != core_.get()) {
-        fail(ErrorCode::WrongContext, "a graph was bound to a buffer of another context", to.name(),
-             "use a buffer of the context that it was recorded in");
+        fail(ErrorCode::WrongContext, "rebind() was called with a buffer of another context", to.name(),
+             "use a buffer of the context in which the graph was recorded");
     }
     if (from.dtype() != to.dtype() || from.shape() != to.shape() || from.strides() != to.strides()) {
-        fail(ErrorCode::SizeMismatch, "a graph was bound to a buffer of another type, shape or padding",
-             cat(to.name(), " in place of ", from.name()), "record it again for other arrays");
+        fail(ErrorCode::SizeMismatch, "rebind() was called with a buffer of different type, shape or padding",
+             cat(to.name(), " in place of ", from.name()), "record the graph again for such a buffer");
     }
-    // Kernels were given the padding that a buffer owns, too.
+    // Recorded kernels may also access the padding that the buffer owns.
     if (to.window_elements() < from.window_elements()) {
-        fail(ErrorCode::SizeMismatch, "a graph was bound to a buffer that owns less of its padding",
+        fail(ErrorCode::SizeMismatch, "rebind() was called with a buffer that owns less padding",
              cat(to.name(), " in place of ", from.name()),
-             "bind a padded buffer for a padded one, or record it again");
+             "replace a padded buffer by a padded one, or record the graph again");
     }
     if (to.storage().temporary() || from.storage().temporary()) {
-        fail(ErrorCode::InvalidArgument, "a temporary of a recording cannot be bound anew", to.name(),
-             "use a Buffer that was made outside");
+        fail(ErrorCode::InvalidArgument, "rebind() was called with a temporary of a recording", to.name(),
+             "use a Buffer created outside the recording");
     }
-    // On a copy, as a copy command whose sides overlap now is refused.
+    // Works on a copy of the commands: plan_copy() throws if source and destination now overlap.
     std::vector<RecordedCommand> commands = recording_.commands;
     bool found = false;
     for (RecordedCommand& command : commands) {
@@ -220,10 +221,10 @@ void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
         }
     }
     if (!found) {
-        fail(ErrorCode::InvalidArgument, "a graph was bound anew for a buffer that it does not use",
+        fail(ErrorCode::InvalidArgument, "rebind() was called for a buffer that the graph does not use",
              from.name(),
-             "name the buffer that it uses now: views and bases are others, and so is what was bound anew "
-             "before");
+             "pass the buffer that the graph uses now; a view differs from its base, and after a rebind() "
+             "the graph uses the new buffer");
     }
     changed();
     recording_.commands = std::move(commands);
@@ -312,7 +313,7 @@ QueueRange GraphCore::find_common_queues() const {
         if (const auto* launch = std::get_if<RecordedLaunch>(&command.what)) {
             for (const RecordedArgument& argument : launch->arguments) meet(argument.buffer);
         } else if (const auto* copy = std::get_if<RecordedCopy>(&command.what)) {
-            meet(copy->to);  // it may come from anywhere
+            meet(copy->to);  // the source may be on any queue
         } else if (const auto* fill = std::get_if<RecordedFill>(&command.what)) {
             meet(fill->to);
         }
@@ -324,12 +325,12 @@ std::optional<unsigned> GraphCore::choose(const SubmitOptions& options) {
     if (options.queue) {
         if (ContextCore::core_of(*options.queue) != core_) {
             fail(ErrorCode::WrongContext, "a graph was submitted to a queue of another context", a_graph,
-                 "use a queue of the context that it was recorded in");
+                 "use a queue of the context in which the graph was recorded");
         }
         return options.queue->index();
     }
     if (options.any) return core_->least_busy(common_queues());
-    // One queue is all of them.
+    // With one queue, the program for that queue serves as the program for all queues.
     return core_->queue_count() == 1 ? std::optional<unsigned>(0) : std::nullopt;
 }
 
@@ -337,8 +338,8 @@ namespace {
 
 void check_submit_options(const SubmitOptions& options) {
     if (int{options.queue.has_value()} + int{options.any} + int{options.spread} <= 1) return;
-    fail(ErrorCode::InvalidArgument, "more than one of queue, any and spread was given", a_graph,
-         "say once where it is to run");
+    fail(ErrorCode::InvalidArgument, "more than one of `queue`, `any` and `spread` is set", a_graph,
+         "set only one of them");
 }
 
 }  // namespace
@@ -399,12 +400,12 @@ void GraphCore::prepare(const SubmitOptions& options) {
 
 void GraphCore::record_into(Recorder& recorder, const SubmitOptions& options) {
     if (&recorder.core() != core_.get()) {
-        fail(ErrorCode::WrongContext, "a graph of another context was submitted inside of a recording",
-             a_graph, "record both in one context");
+        fail(ErrorCode::WrongContext, "a graph of another context was submitted in a recording", a_graph,
+             "record both graphs in the same context");
     }
     if (options.any || options.spread) {
-        fail(ErrorCode::InvalidArgument, "where to run was left open inside of a recording", a_graph,
-             "choose when the outer graph is submitted, or name a queue");
+        fail(ErrorCode::InvalidArgument, "`any` and `spread` cannot be set in a recording", a_graph,
+             "set them when the outer graph is submitted, or set `queue`");
     }
     const std::optional<unsigned> queue = options.queue ? choose(options) : std::nullopt;
     if (options.instances > 1) check_bound(options.instances);
@@ -438,7 +439,7 @@ void GraphCore::record_into(Recorder& recorder, const SubmitOptions& options) {
     try {
         for (std::uint32_t i = 0; i < options.instances; ++i) record_all(i);
     } catch (...) {
-        // All of it, or nothing.
+        // Strong guarantee: removes what was recorded so far.
         outer.commands.erase(outer.commands.begin() + static_cast<std::ptrdiff_t>(commands),
                              outer.commands.end());
         outer.names = names;
@@ -447,7 +448,7 @@ void GraphCore::record_into(Recorder& recorder, const SubmitOptions& options) {
     }
 }
 
-// ---- what it is ----
+// ---- queries ----
 
 std::size_t GraphCore::size() const {
     const std::scoped_lock lock(mutex_);

@@ -1,4 +1,5 @@
-// The states of a resource as pieces: split where a use begins or ends, joined where they have become equal.
+// Stores the states of a resource as pieces, which are split at the bounds of a use and joined when adjacent
+// states become equal.
 #include "runtime/hazards.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ std::vector<Access> merge_accesses(std::vector<Access> accesses) {
     });
     std::vector<Access> merged;
     for (std::size_t i = 0; i < accesses.size();) {
-        // A run of accesses that intersect or touch, cut at each begin and end.
+        // Collects a run of accesses that intersect or touch, and cuts it at each begin and end.
         std::size_t behind = i + 1;
         std::uint64_t end = accesses[i].range.end;
         std::vector<std::uint64_t> cuts = {accesses[i].range.begin, end};
@@ -52,7 +53,8 @@ std::size_t AccessMap::find_behind(std::uint64_t unit) const noexcept {
     return static_cast<std::size_t>(found - pieces_.begin());
 }
 
-/// Has no piece lie across the unit; the first piece that begins there or behind it.
+/// Splits the piece that contains the unit, if any, so that one begins there. Returns the first piece that
+/// begins at or after the unit.
 std::size_t AccessMap::split(std::uint64_t unit) {
     const std::size_t i = first_behind(unit);
     if (i == pieces_.size() || pieces_[i].begin >= unit) return i;
@@ -63,7 +65,7 @@ std::size_t AccessMap::split(std::uint64_t unit) {
     return i + 1;
 }
 
-/// Joins neighbours of the pieces first to last - 1, and theirs.
+/// Joins adjacent pieces of equal state among [first, last) and the pieces next to them.
 void AccessMap::join(std::size_t first, std::size_t last) {
     std::size_t kept = first == 0 ? 0 : first - 1;
     const std::size_t end = std::min(last + 1, pieces_.size());
@@ -83,9 +85,9 @@ void AccessMap::join(std::size_t first, std::size_t last) {
 void AccessMap::apply(Piece& piece, bool writes, Use use) {
     const auto behind = [&](const Use& other) { return other.lane == use.lane && other.point > use.point; };
     if (writes) {
-        if (behind(piece.write)) return;  // it was overwritten since
+        if (behind(piece.write)) return;  // already overwritten
         piece.write = use;
-        // A read of the same lane that comes later stays.
+        // Keeps a later read of the same lane.
         Use later = behind(piece.read) ? piece.read : Use{};
         for (const Use& read : piece.more_reads) {
             if (behind(read)) later = read;
@@ -94,7 +96,7 @@ void AccessMap::apply(Piece& piece, bool writes, Use use) {
         piece.read = later;
         return;
     }
-    if (behind(piece.write)) return;  // whoever follows that write follows this read
+    if (behind(piece.write)) return;  // uses that follow the write follow this read as well
     if (piece.read.none() || piece.read.lane == use.lane) {
         if (piece.read.point < use.point) piece.read = use;
         return;
@@ -105,7 +107,7 @@ void AccessMap::apply(Piece& piece, bool writes, Use use) {
         piece.read = use;
         return;
     }
-    // The commands of a graph come in the order of their lanes: then its place is the end.
+    // The commands of a graph are added in the order of their lanes, so usually this is the end.
     const auto before = [](const Use& read, unsigned lane) { return read.lane < lane; };
     const auto place = more.empty() || before(more.back(), use.lane)
                            ? more.end()
@@ -124,7 +126,7 @@ void AccessMap::add_slow(const Range& range, bool writes, Use use) {
     std::uint64_t at = range.begin;
     while (at < range.end) {
         if (i == pieces_.size() || pieces_[i].begin > at) {
-            // Not used before, up to the next piece.
+            // Units not used before, up to the next piece.
             Piece fresh;
             fresh.begin = at;
             fresh.end = i == pieces_.size() ? range.end : std::min(range.end, pieces_[i].begin);

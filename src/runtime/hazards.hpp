@@ -1,21 +1,21 @@
-// Which use of memory must wait for which: the one place where that is decided, for launches and transfers
-// that run at once, for waits between queues, for the host, and for the commands of a graph.
+// Decides which use of memory must wait for which. All ordering goes through this file: immediate launches
+// and transfers, waits between queues, host access, and the commands of a graph.
 //
-// The algebra. A resource is a range of units: the bytes of a replica, or the subresources of an image. Each
-// unit has a state (w, R): the last write, and the reads since. A use at u of some units
-//     must follow   {w}                           if it reads,
-//                   R, or {w} where R is empty    if it writes (each read has followed w already);
-//     then sets     R := R + {u}                  if it reads,
-//                   w := u, R := {}               if it writes.
-// A command that uses a unit more than once, through several views or parameters, uses it once: it writes if
-// any of these uses does (merge_accesses). Units are independent: a write to a part of a range leaves the
-// state of the rest as it was.
+// The rules. A resource is a range of units: the bytes of a replica, or the subresources of an image. Each
+// unit has a state (w, R): the last write, and the reads since. A use u of some units
+//     must follow   {w}                          if it reads,
+//                   R, or {w} if R is empty      if it writes (each read already follows w);
+//     then sets     R := R + {u}                 if it reads,
+//                   w := u, R := {}              if it writes.
+// A command that uses a unit several times, through several views or parameters, counts as one use, which
+// writes if any of them does (merge_accesses). Units are independent: a write to part of a range does not
+// change the state of the rest.
 //
-// Uses stand on lanes. Those of one lane are ordered by nature, and the higher point implies the lower ones,
-// so R has one use a lane. A queue is a lane; in a graph each command is one.
+// Each use has a lane. Uses of one lane are implicitly ordered, and a higher point implies the lower ones, so
+// R holds at most one use per lane. Each queue is a lane; in a graph, each command is a lane.
 //
-// That every conflicting pair is ordered by this, and no other, is what tests/runtime/hazards_test.cpp checks
-// by enumeration.
+// tests/runtime/hazards_test.cpp checks by enumeration that these rules order every conflicting pair, and no
+// other pair.
 #pragma once
 
 #include <algorithm>
@@ -33,10 +33,10 @@ struct Range {
     friend bool operator==(const Range&, const Range&) noexcept = default;
 };
 [[nodiscard]] inline bool intersects(const Range& a, const Range& b) noexcept {
-    return std::max(a.begin, b.begin) < std::min(a.end, b.end);  // so that an empty one meets nothing
+    return std::max(a.begin, b.begin) < std::min(a.end, b.end);  // false if either is empty
 }
 
-/// A place on a lane. Point 0: none, or long over.
+/// A point on a lane. Point 0: no use, or one completed long ago.
 struct Use {
     unsigned lane = 0;
     std::uint64_t point = 0;
@@ -44,22 +44,23 @@ struct Use {
     friend bool operator==(const Use&, const Use&) noexcept = default;
 };
 
-/// What a command does with a part of a resource.
+/// An access of a command to part of a resource.
 struct Access {
-    const void* resource = nullptr;  // whatever tells one from another
+    const void* resource = nullptr;  // used only as an identity
     Range range;
     bool writes = false;
 };
 
-/// The union of a command's accesses: sorted by resource and place, none intersects another, a unit that is
-/// written anywhere is written.
+/// Returns the union of a command's accesses, disjoint and sorted by resource and range. A unit is written if
+/// any of the accesses writes it.
 [[nodiscard]] std::vector<Access> merge_accesses(std::vector<Access> accesses);
 
-/// The states of one resource. Not thread-safe. Costs a comparison or two for a resource that is used as one
-/// piece, and a logarithm of the pieces for others; allocates only where pieces come into being.
+/// The states of the units of one resource. Not thread-safe. An operation costs one or two comparisons for a
+/// resource that is always used as a whole, otherwise O(log pieces) to find the first piece; it allocates
+/// only when it creates pieces.
 class AccessMap {
 public:
-    /// Calls f(use) for what a use of that range must follow. The same use may come more than once.
+    /// Calls f(use) for each use that an access to the range must follow, possibly repeatedly for one use.
     template <class F>
     void conflicts(const Range& range, bool writes, F&& f) const {
         if (range.empty()) return;
@@ -74,8 +75,8 @@ public:
             }
         }
     }
-    /// The range is used there. Uses of one lane may come in the wrong order (threads that have given
-    /// commands to one queue at once): the higher point counts. A use that is none changes nothing.
+    /// Records a use of the range. Uses of one lane may be added out of order, by threads that submit to one
+    /// queue concurrently: the higher point wins. Ignores a use that is none().
     void add(const Range& range, bool writes, Use use) {
         if (range.empty() || use.none()) return;
         if (pieces_.size() == 1 && pieces_[0].begin == range.begin && pieces_[0].end == range.end) {
@@ -84,10 +85,10 @@ public:
             add_slow(range, writes, use);
         }
     }
-    /// Nothing uses the range any more: whoever says so has waited for all of it.
+    /// Removes all uses of the range; the caller has waited for them.
     void clear(const Range& range);
     void clear() noexcept { pieces_.clear(); }
-    /// Drops the uses for which passed(use) is true: nobody need follow them.
+    /// Removes the uses for which passed(use) is true, which no command has to follow any more.
     template <class F>
     void forget(F&& passed) {
         for (Piece& piece : pieces_) {
@@ -106,20 +107,20 @@ public:
     [[nodiscard]] std::size_t pieces() const noexcept { return pieces_.size(); }
 
 private:
-    // Invariant: pieces are sorted, do not intersect, are not empty and are used; neighbours that touch
-    // differ in state; the reads of a piece are sorted by lane, no two are of one.
+    // Invariant: pieces are sorted, disjoint and non-empty, and each has a use; adjacent pieces differ in
+    // state; the reads of a piece are sorted by lane, with at most one per lane.
     struct Piece {
         std::uint64_t begin = 0;
         std::uint64_t end = 0;
         Use write;
-        Use read;                     // the first of R: the others are rare
-        std::vector<Use> more_reads;  // empty unless there is a first
+        Use read;                     // the first element of R; more than one is rare
+        std::vector<Use> more_reads;  // the others; empty if `read` is none()
         [[nodiscard]] bool same_state(const Piece& other) const noexcept {
             return write == other.write && read == other.read && more_reads == other.more_reads;
         }
     };
     [[nodiscard]] std::size_t first_behind(std::uint64_t unit) const noexcept {
-        // Nearly always there is one piece.
+        // Usually there is only one piece.
         if (pieces_.empty() || pieces_[0].end > unit) return 0;
         return pieces_.size() == 1 ? 1 : find_behind(unit);
     }

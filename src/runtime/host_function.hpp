@@ -1,5 +1,5 @@
-// A function of the user's that the library calls on a thread of its own: its context is the current one
-// there, as it was where the function was given.
+// A user function that the library calls on one of its own threads, with the context of the function as the
+// current one.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ public:
         : core_(std::move(core)), function_(std::move(function)) {}
     void operator()() const;
 
-    /// Whether this thread is inside of one of that context's.
+    /// Returns whether the calling thread is running a host function of that context.
     [[nodiscard]] static bool runs_for(const ContextCore& core) noexcept;
 
 private:

@@ -1,4 +1,4 @@
-// Waiting for the host.
+// Implements the waits and callbacks of a HostPoint.
 #include "runtime/host_point.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void HostPoint::wait(backends::Point point) {
 
 bool HostPoint::wait_for(backends::Point point, std::chrono::nanoseconds timeout) {
     if (point == 0 || completed() != 0) return true;
-    // A day is as good as forever, and does not overflow the clock.
+    // Waits for at most a day: nanoseconds::max() would overflow the clock.
     const auto time = std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(24));
     std::unique_lock lock(mutex_);
     return progress_.wait_for(lock, time, [&] { return completed() != 0; });

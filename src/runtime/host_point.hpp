@@ -1,5 +1,5 @@
-// A point that the host reaches: what events of the host's own work and signals wait for. A timeline, so that
-// queues can wait for it as for each other.
+// A completion point set by the host, for events of host functions and for signals. It is a timeline, so
+// queues can wait for it as they wait for each other.
 #pragma once
 
 #include "backends/api/timeline.hpp"
@@ -13,7 +13,7 @@
 
 namespace volley::runtime {
 
-/// Its one point is 1. Thread-safe.
+/// A timeline whose only point is 1. Thread-safe.
 class HostPoint final : public backends::Timeline {
 public:
     [[nodiscard]] backends::Point completed() const noexcept override {
@@ -22,9 +22,11 @@ public:
     void wait(backends::Point point) override;
     bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
 
-    /// It has passed; `error` is for the first who waits. Calls those who follow.
+    /// Marks the point as passed, and calls the functions added with follow(). The first wait() throws
+    /// `error`.
     void pass(std::exception_ptr error = nullptr) noexcept;
-    /// Calls a function, which throws nothing, when it has passed: then by who passes it, or else right here.
+    /// Calls `function`, which must not throw, once the point has passed: at once if it has, otherwise on the
+    /// thread that calls pass().
     void follow(std::function<void()> function);
 
 private:

@@ -1,4 +1,4 @@
-// What all imports have in common.
+// Helpers shared by all imports of foreign memory.
 #pragma once
 
 #include "core/layout.hpp"
@@ -13,15 +13,15 @@ namespace volley::runtime {
 
 class ContextCore;
 
-/// Where imported memory goes.
+/// The context and queue that imported memory belongs to.
 struct ImportTarget {
     std::shared_ptr<ContextCore> core;
     unsigned queue = 0;
-    std::string subject;  // for messages
+    std::string subject;  // for error messages
 };
 [[nodiscard]] ImportTarget target_of(const ImportOptions& options);
 
-/// Host memory with an array of that layout (whose offset is 0) as a buffer.
+/// Imports host memory that holds an array of that layout, whose offset must be 0, as a buffer.
 [[nodiscard]] AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> memory,
                                      ImportOptions options);
 

@@ -1,4 +1,4 @@
-// Tracing and finding kernels.
+// Traces kernels, and finds their compiled form in a context.
 #include "runtime/kernel_core.hpp"
 
 #include "core/fail.hpp"
@@ -17,16 +17,16 @@ KernelCore::KernelCore(std::string_view name, const KernelOptions& options,
     bool legal = local.rank() <= 3;
     for (int d = 0; d < 3; ++d) legal = legal && local[d] >= 1 && local[d] <= 0xffff;
     if (!legal) {
-        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is not legal",
-             cat("kernel '", name_, "'"), "declare .local with one to three numbers above zero");
+        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is invalid", cat("kernel '", name_, "'"),
+             "declare .local with one to three numbers from 1 to 65535");
     }
 }
 
 lang::TracedKernel KernelCore::traced() {
     if (lang::tracing()) {
-        fail(ErrorCode::TraceError, "a kernel was launched or traced inside of another kernel's body",
+        fail(ErrorCode::TraceError, "a kernel was launched or traced in the body of another kernel",
              cat("kernel '", name_, "'"),
-             "call kernels from the host, or write a function of Values and call that");
+             "launch kernels from the host, or call a function that takes Values");
     }
     const std::scoped_lock lock(mutex_);
     if (traced_) return *traced_;
@@ -71,14 +71,14 @@ std::string_view kernel_name(const KernelCore& kernel) noexcept { return kernel.
 
 void fail_argument_range(const KernelCore& kernel, std::size_t number, std::string_view type) {
     fail(ErrorCode::InvalidLaunch, cat("argument ", number, " has a value that ", type, " cannot hold"),
-         cat("kernel '", kernel.name(), "'"), "give a value of the parameter's type, or declare a wider one");
+         cat("kernel '", kernel.name(), "'"), "pass a value within its range, or declare a wider type");
 }
 
 void fail_argument_type(const KernelCore& kernel, std::size_t number, DType wanted, DType given) {
     fail(ErrorCode::TypeMismatch,
          cat("argument ", number, " is a buffer of ", given.is_void() ? "nothing" : given.name(), ", but ",
-             wanted.name(), " is needed"),
-         cat("kernel '", kernel.name(), "'"), "give a buffer of the parameter's element type");
+             wanted.name(), " is required"),
+         cat("kernel '", kernel.name(), "'"), "pass a buffer of the parameter's element type");
 }
 
 }  // namespace detail

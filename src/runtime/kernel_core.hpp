@@ -1,5 +1,5 @@
-// What copies of a Kernel share: its lambda until it is traced, the traced IR from then on, and where each
-// context keeps what it has compiled of it.
+// The state shared by copies of a Kernel: the lambda until it is traced, the IR afterwards, and the compiled
+// kernel of each context.
 #pragma once
 
 #include "runtime/context_core.hpp"
@@ -21,10 +21,11 @@ public:
     KernelCore(std::string_view name, const KernelOptions& options, std::unique_ptr<detail::KernelBody> body);
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    /// Traces at the first call. Throws TraceError or IrError, and can be tried again then.
+    /// Returns the traced kernel; the first call traces it. Throws TraceError or IrError, after which the
+    /// next call tries again.
     [[nodiscard]] lang::TracedKernel traced();
-    /// The kernel in a context: a load and a compare for the context of the last call, milliseconds for a new
-    /// one.
+    /// Returns the kernel of a context. Costs a load and a comparison for the context of the last call,
+    /// milliseconds for a new context.
     [[nodiscard]] CachedKernel& in(ContextCore& core) {
         const Entry* last = last_.load(std::memory_order_acquire);
         return last != nullptr && last->context == core.id() ? *last->kernel : find(core);
@@ -33,7 +34,7 @@ public:
 private:
     struct Entry {
         ContextId context;
-        CachedKernel* kernel;  // the context's own; dead once that is closed
+        CachedKernel* kernel;  // owned by the context; dangling once that is closed
     };
     CachedKernel& find(ContextCore& core);
 
@@ -41,7 +42,7 @@ private:
     KernelOptions options_;
     std::atomic<const Entry*> last_{nullptr};
     std::mutex mutex_;
-    std::unique_ptr<detail::KernelBody> body_;  // gone once traced_ is there
+    std::unique_ptr<detail::KernelBody> body_;  // null once traced_ is set
     std::optional<lang::TracedKernel> traced_;
     std::vector<std::unique_ptr<Entry>> entries_;
 };

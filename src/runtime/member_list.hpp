@@ -1,9 +1,10 @@
-// Objects that their owner must reach, linked through themselves: adding and removing allocates nothing.
+// Intrusive list with which an owner reaches its members: adding and removing allocate nothing.
 #pragma once
 
 namespace volley::runtime {
 
-/// Links T by its members before_ and after_, which it lets this class see. Owns none. Not thread-safe.
+/// Links objects through T::before_ and T::after_; T declares this class a friend. Does not own the objects.
+/// Not thread-safe.
 template <class T>
 class MemberList {
 public:

@@ -1,4 +1,4 @@
-// Which replica a copy reads where none is named.
+// Selects the replica that a copy reads if its source is not specified.
 #pragma once
 
 #include "runtime/context_core.hpp"
@@ -8,8 +8,8 @@
 
 namespace volley::runtime {
 
-/// The replica that is nearest to queue k of those for which written(replica) says so, by its queue: its own,
-/// its device's, or any. None where there is none.
+/// Returns the queue of the replica nearest to queue k for which written(replica) is true: the queue's own
+/// replica, else one on the same device, else any. Returns nullopt if there is none.
 template <class Written>
 [[nodiscard]] std::optional<unsigned> nearest_replica(Storage& storage, unsigned k, Written&& written) {
     const ContextCore& core = storage.core();

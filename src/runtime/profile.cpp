@@ -1,4 +1,4 @@
-// A profile's session, and what it tells: totals, a table, a trace.
+// The profiling session, and the totals and the table of a profile.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/command_times.hpp"
@@ -30,7 +30,7 @@ std::string_view to_string(CommandKind kind) noexcept {
     return "unknown";
 }
 
-// ---- the session ----
+// ---- session ----
 
 namespace detail {
 namespace {
@@ -44,7 +44,7 @@ const std::shared_ptr<runtime::ContextCore>& profiled_core(const Context& contex
 ProfileSession::ProfileSession()
     : context_(current_context()), profiler_(std::make_shared<runtime::Profiler>()) {
     runtime::refuse_while_tracing("profile() was called", "profile()");
-    runtime::Recorder::refuse("profile() was called", "a command graph", "profile the submission instead");
+    runtime::Recorder::refuse("profile() was called", "a command graph", "profile the submit() call");
     profiled_core(context_)->start_profile(profiler_);
 }
 
@@ -67,7 +67,7 @@ Profile ProfileSession::finish() {
 
 namespace {
 
-/// Of all that works: marks take no time, and a queue that waits does nothing.
+/// Returns whether commands of this kind count towards the total: marks take no time, and waits do no work.
 bool is_work(CommandKind kind) { return kind != CommandKind::Wait && kind != CommandKind::Mark; }
 
 std::string padded(std::string text, std::size_t width, bool right) {
@@ -76,7 +76,7 @@ std::string padded(std::string text, std::size_t width, bool right) {
                  : text + std::string(width - text.size(), ' ');
 }
 
-/// With three digits behind the point.
+/// Formats number / 1000 with three decimals.
 std::string thousandths(std::int64_t number) {
     const std::int64_t whole = number / 1000;
     std::string rest = cat(std::abs(number % 1000));
@@ -84,7 +84,7 @@ std::string thousandths(std::int64_t number) {
     return cat(number < 0 && whole == 0 ? "-" : "", whole, ".", rest);
 }
 
-/// "12.345 us", in the unit that suits.
+/// Formats a time in a suitable unit: "12.345 us".
 std::string time_text(nanoseconds time) {
     const std::int64_t ns = time.count();
     if (ns < 1'000) return cat(ns, " ns");
@@ -151,8 +151,8 @@ void Profile::write_trace(const std::string& path) const {
     file << to_json();
     file.close();
     if (!file)
-        fail(ErrorCode::InvalidArgument, "a trace could not be written", path,
-             "give a file in a folder that can be written to");
+        fail(ErrorCode::InvalidArgument, "the trace could not be written", path,
+             "pass a path in a writable folder");
 }
 
 }  // namespace volley

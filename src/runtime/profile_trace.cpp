@@ -1,5 +1,6 @@
-// A profile as a trace in the format of chrome://tracing, which Perfetto reads too: an object with a list of
-// events, of which "X" are spans and "M" name processes (devices) and threads (tracks).
+// Writes a profile in the Trace Event Format of chrome://tracing, which Perfetto also reads: a JSON object
+// with a list of events, where "X" events are spans and "M" events name processes (devices) and threads
+// (tracks).
 #include "core/text.hpp"
 
 #include <volley/profile.hpp>
@@ -29,7 +30,7 @@ void append_text(std::string& json, std::string_view text) {
     json += '"';
 }
 
-/// The format's microseconds, to the nanosecond.
+/// Formats a time in microseconds, the unit of the format, with nanosecond precision.
 std::string microseconds(nanoseconds time) {
     const std::int64_t ns = time.count();
     const auto size = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
@@ -49,7 +50,7 @@ public:
         json_ += cat(R"({"ph":"M","name":"thread_sort_index","pid":)", pid, R"(,"tid":)", tid,
                      R"(,"args":{"sort_index":)", tid, "}}");
     }
-    /// `args` is an object's inside.
+    /// `args` holds the members of a JSON object, without braces.
     void span(unsigned pid, unsigned tid, std::string_view name, std::string_view category, nanoseconds begin,
               nanoseconds end, std::string_view args) {
         begin_event();
@@ -93,7 +94,8 @@ std::string args_of(const ProfiledCommand& command) {
     return args;
 }
 
-/// The first of a queue's lanes that is free at some time: spans of one track must not overlap.
+/// Distributes the commands of a queue over lanes, since spans of one track must not overlap. take() returns
+/// the first lane that is free at `begin`.
 class Lanes {
 public:
     unsigned take(nanoseconds begin, nanoseconds end) {
@@ -113,7 +115,7 @@ private:
     std::vector<nanoseconds> ends_;
 };
 
-/// Tracks of one queue stand together.
+/// Track numbers reserved per queue, so that the tracks of one queue are adjacent.
 constexpr unsigned lanes_of_queue = 1000;
 unsigned track_of(unsigned queue, unsigned lane) {
     return queue * lanes_of_queue + std::min(lane, lanes_of_queue - 1);
@@ -125,7 +127,7 @@ std::string Profile::to_json() const {
     TraceWriter trace;
     for (unsigned d = 0; d < devices_.size(); ++d) trace.name_process(d, devices_[d]);
     std::vector<Lanes> lanes(queues_.size());
-    for (const ProfiledCommand& command : commands_) {  // by their beginning
+    for (const ProfiledCommand& command : commands_) {  // sorted by begin
         const unsigned lane = lanes[command.queue].take(command.begin, command.end);
         trace.span(command.device, track_of(command.queue, lane), command.name, to_string(command.kind),
                    command.begin, command.end, args_of(command));

@@ -1,4 +1,4 @@
-// From traced IR to programs: checks, passes, compilation, each once.
+// Turns traced IR into programs: checks and passes run once per context, compilation once per device.
 #include "runtime/program_cache.hpp"
 
 #include "backends/common/dump.hpp"
@@ -37,7 +37,7 @@ KernelFacts find_facts(const ir::Function& fn) {
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
         const ir::Node& node = fn[id];
         if (node.op == ir::Op::Barrier) facts.has_barrier = true;
-        // As the backends lay them out: each array on a cache line of its own.
+        // Like the backends, rounds each array up to whole cache lines.
         if (node.op == ir::Op::Shared) facts.shared_bytes += (node.type.size() + 63) / 64 * 64;
     });
     return facts;
@@ -53,7 +53,7 @@ backends::Program& CachedKernel::compile(unsigned index, backends::Device& devic
     if (fn.foreign && !device.runs(fn.foreign->language)) {
         fail(ErrorCode::Unsupported, cat("the device does not run ", ir::name_of(fn.foreign->language)),
              cat("kernel '", fn.name, "' on ", device.info().id()),
-             "launch it on a device that does, with .on(queue) or in another context");
+             "launch it on a device that does, using .on(queue) or another context");
     }
     if (!fn.foreign && device.info().fused_fma) passes::contract(fn, pass_options());
     owned_[index] = device.compile(std::move(fn));
@@ -67,7 +67,7 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
         const std::scoped_lock lock(mutex_);
         if (const auto known = kernels_.find(key); known != kernels_.end()) return *known->second;
     }
-    // Outside of the lock: two threads may do the same work, and the first to finish wins.
+    // Runs without the lock: two threads may do the same work, and the result of the first is kept.
     ir::Function fn = traced;
     if (fn.foreign) return keep(key, std::move(fn));
     ir::verify(fn);

@@ -1,5 +1,5 @@
-// The kernels that a context has compiled, by the hash of their IR as it was traced: a kernel that is made
-// again inside of a function is traced again, but never optimised or compiled again.
+// The compiled kernels of a context, by the hash of their traced IR. A kernel that a function creates on each
+// call is traced each time, but optimised and compiled only once.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -15,23 +15,24 @@
 
 namespace volley::runtime {
 
-/// What a launch has to know of a kernel.
+/// The properties of a kernel that a launch needs.
 struct KernelFacts {
     bool has_barrier = false;
     std::uint64_t shared_bytes = 0;
-    std::vector<bool> reads;   // by parameter: a buffer that it loads from,
-    std::vector<bool> writes;  //   that it stores to
+    std::vector<bool> reads;   // by parameter: whether it is a buffer that the kernel loads from
+    std::vector<bool> writes;  // by parameter: whether it is a buffer that the kernel stores to
 };
 [[nodiscard]] KernelFacts find_facts(const ir::Function& fn);
 
-/// One kernel in one context: optimised once, compiled for a device when it first runs there.
+/// A kernel in one context: optimised once, and compiled for each device on first use.
 class CachedKernel {
 public:
     CachedKernel(ir::Function optimised, unsigned devices);
 
     [[nodiscard]] const ir::Function& function() const noexcept { return function_; }
     [[nodiscard]] const KernelFacts& facts() const noexcept { return facts_; }
-    /// Throws CompileError, or DeviceError (Unsupported). A load when it is there.
+    /// Returns the program for a device; the first call compiles it, later ones cost a load. Throws
+    /// CompileError or DeviceError (Unsupported).
     [[nodiscard]] backends::Program& program(unsigned index, backends::Device& device) {
         backends::Program* program = programs_[index].load(std::memory_order_acquire);
         return program != nullptr ? *program : compile(index, device);
@@ -43,15 +44,15 @@ private:
     ir::Function function_;
     KernelFacts facts_;
     std::mutex mutex_;
-    std::vector<std::atomic<backends::Program*>> programs_;  // by device
+    std::vector<std::atomic<backends::Program*>> programs_;  // indexed by device
     std::vector<std::unique_ptr<backends::Program>> owned_;
 };
 
 class ProgramCache {
 public:
     explicit ProgramCache(unsigned devices) : devices_(devices) {}
-    /// The kernel with that IR; verifies and optimises it when it is new. Throws IrError and what the passes
-    /// throw.
+    /// Returns the kernel with this IR; verifies and optimises it if it is new. Throws IrError and the errors
+    /// of the passes.
     [[nodiscard]] CachedKernel& find(const ir::Function& traced);
     void clear();
 

@@ -1,5 +1,5 @@
-// Raw kernels as functions without a body: checked against their parameters here, compiled by the devices
-// that run their language.
+// Raw kernels: IR functions that hold foreign code instead of a body. Their interface is checked against the
+// parameters here; the devices that support their language compile them.
 #include "codegen/glsl/glsl_compiler.hpp"
 #include "codegen/spirv/reflection.hpp"
 #include "core/fail.hpp"
@@ -36,7 +36,7 @@ private:
 
 std::string place(std::size_t index) { return cat("parameter ", index + 1); }
 
-/// Whether the module's interface is that of the parameters; see kernel_from_spirv.
+/// Throws CompileError if the interface of the module does not match the parameters; see kernel_from_spirv.
 void check(std::string_view name, const Reflection& module, std::span<const RawParameter> parameters) {
     const bool bound = !module.bindings.empty();
     const auto buffers = static_cast<std::size_t>(
@@ -44,15 +44,15 @@ void check(std::string_view name, const Reflection& module, std::span<const RawP
     for (const std::uint32_t binding : module.bindings) {
         if (binding < buffers) continue;
         refuse(name, cat("the module uses binding ", binding, ", but there are ", buffers, " buffers"),
-               "give one Buff<T> for each binding, which are numbered from 0");
+               "declare one Buff<T> per binding; bindings are numbered from 0");
     }
     const std::size_t members = bound ? parameters.size() - buffers : parameters.size();
     if (module.push.size() != members) {
         refuse(name,
                cat("the push-constant block has ", module.push.size(), " members, but ", members,
-                   bound ? " values" : " parameters", " are to be in it"),
-               bound ? "declare one member for each Const<T>, in their order"
-                     : "declare one member for each parameter, or buffers with layout(binding = n)");
+                   bound ? " values" : " parameters", " are declared"),
+               bound ? "declare one member per Const<T>, in the same order"
+                     : "declare one member per parameter, or buffers with layout(binding = n)");
     }
     for (std::size_t i = 0, k = 0; i < parameters.size(); ++i) {
         if (bound && parameters[i].buffer) continue;
@@ -60,19 +60,19 @@ void check(std::string_view name, const Reflection& module, std::span<const RawP
         if (parameters[i].buffer) {
             if (member.size == 8) continue;
             refuse(name, cat(place(i), " is a buffer, but its push constant has ", member.size, " bytes"),
-                   "declare it as a buffer reference");
+                   "declare the push constant as a buffer reference");
         }
         if (member.pointer || member.size != parameters[i].type.size()) {
             refuse(name,
                    cat(place(i), " has ", parameters[i].type.size(), " bytes (", parameters[i].type.name(),
                        "), but its push constant ",
                        member.pointer ? "is a buffer reference" : cat("has ", member.size)),
-                   "give both the same type");
+                   "declare both with the same type");
         }
     }
 }
 
-/// A function with parameters and foreign code.
+/// Creates a kernel from foreign code and its parameters.
 std::shared_ptr<runtime::KernelCore> make_raw_kernel(std::string_view name,
                                                      std::shared_ptr<const ir::ForeignCode> code,
                                                      std::optional<ir::Dim3> local,
@@ -126,8 +126,8 @@ std::shared_ptr<runtime::KernelCore> make_opencl_kernel(std::string_view name, s
         for (int d = 0; d < 3; ++d) {
             if (options.local.rank() > 3 || options.local[d] < 1 ||
                 options.local[d] > std::numeric_limits<std::uint32_t>::max()) {
-                fail(ErrorCode::InvalidLaunch, "the workgroup size is not legal", cat("kernel '", name, "'"),
-                     "give .local one to three numbers above zero, as the source declares them");
+                fail(ErrorCode::InvalidLaunch, "the workgroup size is invalid", cat("kernel '", name, "'"),
+                     "set .local to one to three positive numbers, as declared in the source");
             }
             (*local)[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(options.local[d]);
         }

@@ -1,4 +1,4 @@
-// Commands as they are recorded, and which thread records where.
+// Recorded commands, and the recorder of each thread.
 #include "runtime/recording.hpp"
 
 #include "core/fail.hpp"
@@ -53,7 +53,7 @@ std::uint32_t Recording::name(const detail::DynamicName& wanted) {
         fail(ErrorCode::TypeMismatch,
              cat("the dynamic value '", wanted.name, "' was recorded as ", names[*known].type.name(),
                  " and as ", wanted.type.name()),
-             "a recording", "give different names to different values");
+             "a recording", "use different names for different values");
     }
     constexpr std::uint32_t unit = 16;
     const std::uint32_t offset = value_bytes;
@@ -69,8 +69,8 @@ bool Recording::owns(const Storage& temporary) const {
 
 void refuse_while_tracing(std::string_view what, std::string_view on) {
     if (!lang::tracing()) return;
-    fail(ErrorCode::TraceError, cat(what, " inside of a kernel's body, which is only traced"), on,
-         "call it on the host, outside of the kernel");
+    fail(ErrorCode::TraceError, cat(what, " in the body of a kernel, which is only traced"), on,
+         "call it on the host, outside the kernel");
 }
 
 void refuse_while_tracing(std::string_view what, const AnyBuffer& on) {
@@ -89,8 +89,7 @@ Recorder::Recorder(std::shared_ptr<ContextCore> core, const Recording& known)
 Recorder::~Recorder() { thread_recorder = outer_; }
 
 void Recorder::fail_refused(std::string_view what, std::string_view on, std::string_view instead) {
-    fail(ErrorCode::InvalidArgument, cat(what, " inside of a recording, where nothing has run yet"), on,
-         instead);
+    fail(ErrorCode::InvalidArgument, cat(what, " in a recording, where no command has run yet"), on, instead);
 }
 
 void Recorder::check(const AnyBuffer& buffer) const {
@@ -100,8 +99,8 @@ void Recorder::check(const AnyBuffer& buffer) const {
              "record in the buffer's context (ctx.use())");
     }
     if (storage.temporary() && !recording_.owns(storage)) {
-        fail(ErrorCode::InvalidArgument, "a temporary was used outside of the recording that it was made in",
-             buffer.name(), "make it in the same record(), or use a Buffer");
+        fail(ErrorCode::InvalidArgument, "a temporary was used outside the recording that created it",
+             buffer.name(), "create it in the same record(), or use a Buffer");
     }
 }
 

@@ -1,5 +1,4 @@
-// What is called inside of record(): commands, kept with all that they need until the graph is compiled for
-// queues.
+// The commands recorded by record(), with all data needed to compile them for queues later.
 #pragma once
 
 #include "runtime/host_function.hpp"
@@ -22,7 +21,7 @@
 
 namespace volley::runtime {
 
-/// Keeps a buffer's storage usable, whatever its owners do: a buffer that was destroyed lives on in graphs.
+/// Keeps the storage of a buffer usable: a graph can still use a buffer after destroy().
 class PinnedBuffer {
 public:
     PinnedBuffer() noexcept = default;
@@ -43,25 +42,26 @@ private:
 
 struct RecordedArgument {
     static constexpr std::uint32_t fixed = ~0u;
-    PinnedBuffer buffer;  // a buffer,
-    bool reads = false;   //     and what the kernel does with it,
+    // One of: a buffer and how the kernel uses it; a value; a dynamic value.
+    PinnedBuffer buffer;
+    bool reads = false;
     bool writes = false;
-    std::vector<std::byte> value;   //   a value,
-    std::uint32_t dynamic = fixed;  //   or a name: its place in Recording::names
+    std::vector<std::byte> value;
+    std::uint32_t dynamic = fixed;  // index in Recording::names
 };
 
 struct RecordedLaunch {
     std::shared_ptr<KernelCore> kernel;
-    CachedKernel* cached = nullptr;  // the context's
+    CachedKernel* cached = nullptr;  // owned by the context
     RequestedGrid requested;
     std::vector<RecordedArgument> arguments;
 };
-/// Host arrays take part as buffers on their storages.
+/// Host arrays are represented by buffers on their storage.
 struct RecordedCopy {
     PinnedBuffer to;
     PinnedBuffer from;
     Rows rows;
-    std::optional<unsigned> source;  // this queue's replica; else the nearest
+    std::optional<unsigned> source;  // queue of the replica to read; none: the nearest
     CommandKind kind = CommandKind::Copy;
 };
 struct RecordedFill {
@@ -69,61 +69,63 @@ struct RecordedFill {
     std::vector<std::byte> element;
     Rows rows;
 };
-/// Everything before it is done before everything behind it starts, on each queue; with a function of the
-/// host's in between, on all queues together.
+/// All earlier commands complete before any later one starts: on each queue separately, or, with a host
+/// function, which runs in between, on all queues together.
 struct RecordedFence {
-    std::shared_ptr<const HostFunction> call;  // or none
+    std::shared_ptr<const HostFunction> call;  // may be null
 };
 
 struct RecordedCommand {
     std::variant<RecordedLaunch, RecordedCopy, RecordedFill, RecordedFence> what;
-    std::optional<unsigned> queue;  // the one that was named
+    std::optional<unsigned> queue;  // if specified by the caller
     [[nodiscard]] std::string text() const;
 };
 
-/// A name of dyn<T>().
+/// A dynamic value, recorded by dyn<T>(name).
 struct RecordedName {
     std::string name;
     DType type;
-    std::uint32_t offset = 0;  // in the values of an instance
+    std::uint32_t offset = 0;  // within the values of an instance
 };
 
 struct Recording {
     std::vector<RecordedCommand> commands;
     std::vector<RecordedName> names;
-    std::uint32_t value_bytes = 0;  // of an instance, a multiple of 16
+    std::uint32_t value_bytes = 0;  // bytes per instance, a multiple of 16
     std::vector<std::shared_ptr<Storage>> temporaries;
 
     [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
-    /// The name's place; new ones are added. Throws ArgumentError (TypeMismatch) where it has another type.
+    /// Returns the index of the name, adding it if it is new. Throws ArgumentError (TypeMismatch) if it is
+    /// known with another type.
     std::uint32_t name(const detail::DynamicName& wanted);
     [[nodiscard]] bool owns(const Storage& temporary) const;
 };
 
-/// Throws TraceError where a kernel's body, which is only traced, would act on the host.
+/// Throws TraceError if the calling thread is tracing a kernel body, in which host operations are not
+/// allowed.
 void refuse_while_tracing(std::string_view what, std::string_view on);
-/// The same; the buffer's name is made only then.
+/// The same; computes the name of the buffer only if it throws.
 void refuse_while_tracing(std::string_view what, const AnyBuffer& on);
 
-/// While one lives, the calls of its thread are recorded.
+/// While a Recorder exists, the commands issued by its thread are recorded instead of submitted.
 class Recorder {
 public:
-    /// `known` are the names and temporaries of a graph that is added to.
+    /// `known` holds the existing names and temporaries of the graph.
     Recorder(std::shared_ptr<ContextCore> core, const Recording& known);
     ~Recorder();
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// The one that this thread's calls go to, or nullptr. One load.
+    /// Returns the innermost recorder of the calling thread, or nullptr. Costs one load.
     [[nodiscard]] static Recorder* current() noexcept { return thread_recorder; }
-    /// Throws where this thread records: `what` has a result for the host at once.
+    /// Throws ArgumentError if the calling thread is recording. For operations with an immediate result.
     static void refuse(std::string_view what, std::string_view on, std::string_view instead) {
         if (thread_recorder != nullptr) fail_refused(what, on, instead);
     }
 
     [[nodiscard]] ContextCore& core() const noexcept { return *core_; }
     [[nodiscard]] const std::shared_ptr<ContextCore>& shared_core() const noexcept { return core_; }
-    /// One more command, which was checked. Throws where a buffer is not one for this recording.
+    /// Adds a validated command. Throws if one of its buffers cannot be used in this recording.
     Event add(RecordedCommand command);
     [[nodiscard]] Recording& recording() noexcept { return recording_; }
 

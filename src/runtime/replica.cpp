@@ -1,4 +1,4 @@
-// Telling a replica of its uses: the hot path is one exchange, a comparison of ranges and two stores.
+// Tracks the uses of a replica. The hot path is one atomic exchange, a comparison of ranges and two stores.
 #include "runtime/replica.hpp"
 
 #include "runtime/context_core.hpp"

@@ -1,4 +1,4 @@
-// One copy of a storage's bytes: its memory, and who uses which part of it until when.
+// One copy of the bytes of a storage: its memory, and the commands that use each part of it.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -15,68 +15,71 @@ namespace volley::runtime {
 
 class ContextCore;
 
-/// Its memory is made once; its points only grow. Lanes of its uses are the queues of the context. Commands
-/// are told to it by any thread; see storage.hpp for the order of calls.
+/// Its memory is allocated once; its points only increase. Its AccessMap has one lane per queue of the
+/// context. Any thread may record uses; see storage.hpp for the order of calls.
 class Replica {
 public:
-    /// nullptr until it is allocated, and when it was destroyed.
+    /// Returns nullptr before allocation and after destroy().
     [[nodiscard]] backends::Memory* memory() const noexcept {
         return memory_.load(std::memory_order_acquire);
     }
-    /// Whether the host or a kernel has ever written to it.
+    /// Returns whether the host or a kernel has ever written to it.
     [[nodiscard]] bool written() const noexcept { return written_.load(std::memory_order_acquire); }
-    /// The queue on which its commands run when none is named.
+    /// Returns the queue on which its commands run by default.
     [[nodiscard]] unsigned home() const noexcept { return home_; }
 
     // Uses
-    /// A command of that queue, of any device, reads these bytes until then.
+    /// Records that a command of the queue, on any device, reads these bytes until the point.
     void used(unsigned queue, backends::Point point, const Range& bytes) { add(queue, point, bytes, false); }
     void wrote(unsigned queue, backends::Point point, const Range& bytes) {
         add(queue, point, bytes, true);
         wrote();
     }
-    /// It holds something: the host, which has waited, writes to it, or nothing was to be written.
+    /// Marks it as written: the host has waited and writes to it directly, or a write was empty.
     void wrote() noexcept {
         if (!written_.load(std::memory_order_relaxed)) written_.store(true, std::memory_order_release);
     }
-    /// A command of that queue has it among its arguments until then, and leaves the bytes alone.
+    /// Records that a command of the queue has it as an argument until the point, without accessing its
+    /// bytes.
     void held(unsigned queue, backends::Point point) noexcept { raise(uses_[queue], point); }
-    /// The host has waited for all uses of these bytes.
+    /// Removes all uses of these bytes, which the host has waited for.
     void settled(const Range& bytes);
 
-    // Who must be followed
-    /// The last command of that queue that must be over before these bytes are read, or written; 0: none.
+    // Dependencies
+    /// Returns the last command of the queue that must complete before these bytes are read, or written if
+    /// `writes`; 0: none.
     [[nodiscard]] backends::Point last_conflict(unsigned queue, const Range& bytes, bool writes);
-    /// Calls f(Use) for everything that a command must follow.
+    /// Calls f(Use) for each use that a command must follow.
     template <class F>
     void conflicts(const Range& bytes, bool writes, F&& f) {
         const std::scoped_lock lock(lock_);
         map_.conflicts(bytes, writes, f);
     }
-    /// Whether some queue other than the home has ever used it: else the queue's own order is all there is.
+    /// Returns whether a queue other than home() has ever used it. If not, the order of that queue suffices.
     [[nodiscard]] bool visited() const noexcept { return visited_.load(std::memory_order_acquire); }
-    /// The last command of that queue that has anything to do with it.
+    /// Returns the last command of the queue that uses it in any way, including held().
     [[nodiscard]] backends::Point last_use(unsigned queue) const noexcept {
         return uses_[queue].load(std::memory_order_acquire);
     }
 
-    // Guards of the host's: while there is one, commands that would use the replica are refused.
+    // Host guards: while one exists, commands that would use the replica are rejected.
     void map() noexcept { guards_.fetch_add(1, std::memory_order_acq_rel); }
     void unmap() noexcept { guards_.fetch_sub(1, std::memory_order_acq_rel); }
     [[nodiscard]] bool mapped() const noexcept { return guards_.load(std::memory_order_relaxed) != 0; }
-    // Pointers that were given away. Commands go on.
+    // Exported pointers: these do not block commands.
     void lend() noexcept { lent_.fetch_add(1, std::memory_order_acq_rel); }
     void take_back() noexcept { lent_.fetch_sub(1, std::memory_order_acq_rel); }
-    /// While the host has it either way, its memory outlives destroy() and the context.
+    /// Returns whether the host has a guard or an exported pointer. While it does, the memory outlives
+    /// destroy() and the context.
     [[nodiscard]] bool held_by_host() const noexcept {
         return mapped() || lent_.load(std::memory_order_acquire) != 0;
     }
 
 private:
     friend class Storage;
-    using Points = std::atomic<backends::Point>*;  // by queue
+    using Points = std::atomic<backends::Point>*;  // indexed by queue
 
-    // Two threads may bring their points in either order; the higher one stays.
+    // Threads may report their points in any order; the highest is kept.
     static void raise(std::atomic<backends::Point>& slot, backends::Point point) noexcept {
         backends::Point now = slot.load(std::memory_order_relaxed);
         while (now < point && !slot.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
@@ -93,11 +96,11 @@ private:
     unsigned home_ = 0;
     const ContextCore* core_ = nullptr;
     Points uses_ = nullptr;
-    Points forgotten_ =
-        nullptr;     // writes that have passed and are not in the map any more: they may have failed
-    SpinLock lock_;  // map_, many_
+    // The last uses that completed and were removed from the map; kept because they may have failed.
+    Points forgotten_ = nullptr;
+    SpinLock lock_;  // guards map_ and many_
     AccessMap map_;
-    std::size_t many_ = 64;         // pieces, from which on those that have passed are looked for
+    std::size_t many_ = 64;         // above this number of pieces, completed uses are removed
     std::unique_ptr<Block> block_;  // guarded by the storage
 };
 

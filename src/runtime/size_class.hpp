@@ -1,5 +1,5 @@
-// Sizes of cached memory: multiples of 256 bytes up to 4 KiB, then eight for each power of two, so that at
-// most an eighth of a block is wasted and few sizes serve all.
+// Size classes of cached memory: multiples of 256 bytes up to 4 KiB, then eight per power of two. Above 4
+// KiB, rounding wastes at most an eighth of a block.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ struct SizeClass {
         const unsigned power = 12 + (index - 16) / 8;
         return (std::uint64_t{1} << power) + (std::uint64_t{(index - 16) % 8 + 1} << (power - 3));
     }
-    /// The first that holds so many bytes, which are no more than `largest`.
+    /// Returns the smallest class that holds `bytes` bytes. Requires bytes <= largest.
     [[nodiscard]] static constexpr unsigned above(std::uint64_t bytes) noexcept {
         const std::uint64_t last = std::max<std::uint64_t>(bytes, 1) - 1;
         if (last < 4096) return static_cast<unsigned>(last / smallest);
         const auto power = static_cast<unsigned>(std::bit_width(last)) - 1;
         return 16 + (power - 12) * 8 + static_cast<unsigned>(last >> (power - 3) & 7);
     }
-    /// The last whose size is no more than so many bytes, from `smallest` to `largest`.
+    /// Returns the largest class whose size is at most `bytes`. Requires smallest <= bytes <= largest.
     [[nodiscard]] static constexpr unsigned below(std::uint64_t bytes) noexcept {
         const unsigned index = above(bytes);
         return size(index) == bytes ? index : index - 1;

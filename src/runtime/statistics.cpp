@@ -1,4 +1,4 @@
-// Statistics as text.
+// Stream output of statistics.
 #include <volley/statistics.hpp>
 
 #include <ostream>

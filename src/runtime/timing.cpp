@@ -1,4 +1,4 @@
-// Marks, and the time between events.
+// mark(), and elapsed() time between events.
 #include "core/fail.hpp"
 #include "runtime/command_times.hpp"
 #include "runtime/recording.hpp"

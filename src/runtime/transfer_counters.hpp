@@ -1,5 +1,4 @@
-// How a context's bytes travelled, counted by those who move them. Relaxed: numbers to look at, not to
-// decide by.
+// Counters of the transfers of a context. Relaxed atomics: for display, not for decisions.
 #pragma once
 
 #include <volley/statistics.hpp>

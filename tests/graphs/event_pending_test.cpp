@@ -138,7 +138,7 @@ TEST(EventPendingSignals, AreNamed) {
     Signal signal;
     const Event behind = signal.event().then([] {});
     EXPECT_EQ(signal.event().to_string(), "waits for signal");
-    expect_contains(behind.to_string(), "behind a signal");
+    expect_contains(behind.to_string(), "after a signal");
     signal.raise();
     EXPECT_EQ(signal.event().to_string(), "done");
     EXPECT_EQ(behind.to_string(), "done");

@@ -79,7 +79,7 @@ VOLLEY_BACKEND_TEST(Timing, OtherEventsSayHowToHaveATime) {
         "timestamps");
     testing::expect_contains(
         testing::error_of(ErrorCode::InvalidArgument, [&] { static_cast<void>(elapsed(Event(), marked)); }),
-        "carries none");
+        "has no timestamp");
     const auto recorded = [&] { CommandGraph g = record([&] { static_cast<void>(mark()); }); };
     testing::expect_contains(testing::error_of(ErrorCode::InvalidArgument, recorded),
                              "before and after submit()");

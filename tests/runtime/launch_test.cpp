@@ -125,7 +125,7 @@ TEST_P(LaunchTest, ATypeErasedBufferIsCheckedWhenCalled) {
     EXPECT_EQ(ints.read(0)[0], 4);
     const AnyBuffer floats = Buffer<float>(4);
     const std::string text = error_of(ErrorCode::TypeMismatch, [&] { make_count()(floats); });
-    expect_contains(text, "argument 1 is a buffer of f32, but i32 is needed");
+    expect_contains(text, "argument 1 is a buffer of f32, but i32 is required");
 }
 
 // ---- wrong launches: each is an error with three parts, and the context goes on ----
