@@ -505,11 +505,11 @@ void race(const Context& context, int how_many, int longest) {
     }
 }
 
-VOLLEY_BACKEND_TEST(Async, RandomWorkGivesWhatItsOrderGives) {
+VOLLEY_BACKEND_TEST(Async, RandomWorkMatchesAHostReplay) {
     race(current_context(), race_count, device().backend == "reference" ? 300 : 40'000);
 }
 
-TEST(AsyncDevices, RandomWorkOnSeveralDevicesGivesWhatItsOrderGives) {
+TEST(AsyncDevices, RandomWorkOnSeveralDevicesMatchesAHostReplay) {
     std::vector<std::string> names;
     for (const DeviceInfo& device : devices()) {
         if (device.backend != "null" && (device.backend != "reference" || names.empty()))

@@ -20,7 +20,7 @@ std::optional<Context> another(const std::string& device) {
     return make_context({.devices = {device}, .queues_per_device = 2});
 }
 
-VOLLEY_BACKEND_TEST(ContextEnd, ThreadsThatWaitForItsEventsLeaveFirst) {
+VOLLEY_BACKEND_TEST(ContextEnd, DestructionWaitsForThreadsThatWaitForItsEvents) {
     const int rounds = testing::unless_sanitized(20, 5);
     for (int round = 0; round < rounds; ++round) {
         std::optional<Context> context = another(device().id());
@@ -45,7 +45,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, ThreadsThatWaitForItsEventsLeaveFirst) {
     }
 }
 
-VOLLEY_BACKEND_TEST(ContextEnd, FunctionsThatFollowFindEverythingAsItWas) {
+VOLLEY_BACKEND_TEST(ContextEnd, PendingCallbacksCanStillUseBuffers) {
     std::optional<Context> context = another(device().id());
     std::vector<float> read;
     Event done;
@@ -63,7 +63,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, FunctionsThatFollowFindEverythingAsItWas) {
     EXPECT_EQ(read, std::vector<float>(4, 99.0f));
 }
 
-VOLLEY_BACKEND_TEST(ContextEnd, AFunctionMayLetGoOfTheLastHandle) {
+VOLLEY_BACKEND_TEST(ContextEnd, AHostFunctionMayReleaseTheLastHandle) {
     for (const bool behind_event : {false, true}) {
         auto context = std::make_shared<std::optional<Context>>(another(device().id()));
         Signal dropped;
@@ -82,7 +82,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, AFunctionMayLetGoOfTheLastHandle) {
     }
 }
 
-VOLLEY_BACKEND_TEST(ContextEnd, AGraphStillSaysWhatItIs) {
+VOLLEY_BACKEND_TEST(ContextEnd, AGraphCanStillBeInspected) {
     std::optional<Context> context = another(device().id());
     std::optional<CommandGraph> graph;
     {
@@ -100,7 +100,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, AGraphStillSaysWhatItIs) {
     EXPECT_THROW(graph->submit(), Error);
 }
 
-VOLLEY_BACKEND_TEST(ContextEnd, AKernelWithoutBuffersIsRecordedInTheGraphsContext) {
+VOLLEY_BACKEND_TEST(ContextEnd, AKernelWithoutBuffersIsRecordedInTheContextOfTheGraph) {
     const auto say = kernel("say", [](Const<float> x) {
         $if (x > 1.0f) {
             print("x {}", x);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::scale_by;
 
-VOLLEY_BACKEND_TEST(EventChain, FunctionsBehindFunctionsNeverBlock) {
+VOLLEY_BACKEND_TEST(EventChain, ChainedFunctionsDoNotBlockTheCaller) {
     Signal go;
     std::string order;
     const Event first = host_call([&] { go.wait(); });
@@ -28,7 +28,7 @@ VOLLEY_BACKEND_TEST(EventChain, FunctionsBehindFunctionsNeverBlock) {
     EXPECT_EQ(order, "abc");
 }
 
-VOLLEY_BACKEND_TEST(EventChain, AFunctionRunsWhetherTheOneBeforeItFailedOrNot) {
+VOLLEY_BACKEND_TEST(EventChain, AFunctionRunsEvenIfThePreviousOneFailed) {
     const Event failed = mark().then([] { throw std::runtime_error("first"); });
     bool called = false;
     const Event next = failed.then([&] { called = true; });
@@ -37,7 +37,7 @@ VOLLEY_BACKEND_TEST(EventChain, AFunctionRunsWhetherTheOneBeforeItFailedOrNot) {
     EXPECT_THROW(failed.wait(), std::runtime_error) << "its error is for who waits for it";
 }
 
-VOLLEY_BACKEND_TEST(EventChain, AFunctionMayWaitForOthers) {
+VOLLEY_BACKEND_TEST(EventChain, AFunctionMayWaitForOtherFunctions) {
     const Event work = mark();
     std::string order;
     const Event outer = work.then([&] {
@@ -48,7 +48,7 @@ VOLLEY_BACKEND_TEST(EventChain, AFunctionMayWaitForOthers) {
     EXPECT_EQ(order, "abc");
 }
 
-VOLLEY_BACKEND_TEST(EventChain, AHostCallMayWaitForThatOfAnotherQueue) {
+VOLLEY_BACKEND_TEST(EventChain, AHostCallMayWaitForAHostCallOnAnotherQueue) {
     Signal first, second;
     const Event waits = host_call(
         [&] {
@@ -74,7 +74,7 @@ VOLLEY_BACKEND_TEST(EventChain, FunctionsRunInTheContextOfTheirEvent) {
     EXPECT_EQ(data.read(0)[15], 30.0f);
 }
 
-VOLLEY_BACKEND_TEST(EventChain, WaitsForAllOfItsWorkBeforeItTellsOfAnError) {
+VOLLEY_BACKEND_TEST(EventChain, WaitCompletesAllPartsBeforeItThrows) {
     Signal go;
     std::atomic<bool> done = false;
     Buffer<float> data(8);
@@ -97,7 +97,7 @@ VOLLEY_BACKEND_TEST(EventChain, WaitsForAllOfItsWorkBeforeItTellsOfAnError) {
     raiser.join();
 }
 
-VOLLEY_BACKEND_TEST(EventChain, WaitsAsLongAsItIsToldTo) {
+VOLLEY_BACKEND_TEST(EventChain, WaitForRespectsItsTimeout) {
     Signal go;
     const Event held = host_call([&] { go.wait(); });
     EXPECT_FALSE(held.wait_for(1ms));
@@ -114,7 +114,7 @@ VOLLEY_BACKEND_TEST(EventChain, WaitsAsLongAsItIsToldTo) {
     raiser.join();
 }
 
-TEST(Signals, CallWhatFollowsWhenTheyAreRaised) {
+TEST(Signals, CallFollowingFunctionsWhenRaised) {
     Signal signal;
     std::string order;
     const Event done = signal.event().then([&] { order += 'a'; }).then([&] { order += 'b'; });
@@ -127,7 +127,7 @@ TEST(Signals, CallWhatFollowsWhenTheyAreRaised) {
     EXPECT_EQ(order, "abc") << "raised already";
 }
 
-VOLLEY_BACKEND_TEST(EventChain, ASignalThatNobodyCanRaiseAnyMoreHoldsNobody) {
+VOLLEY_BACKEND_TEST(EventChain, ASignalDestroyedUnraisedReleasesItsWaiters) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     Event never;
     {

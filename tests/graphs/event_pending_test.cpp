@@ -50,7 +50,7 @@ VOLLEY_BACKEND_TEST(EventPending, NamesQueueDeviceAndKernel) {
     EXPECT_EQ(done.to_string(), "done");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, HasAnEntryForEachQueue) {
+VOLLEY_BACKEND_TEST(EventPending, HasOneEntryPerQueue) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     wait();
     const PendingGate gate({0, 1});
@@ -62,7 +62,7 @@ VOLLEY_BACKEND_TEST(EventPending, HasAnEntryForEachQueue) {
     expect_contains(done.to_string(), "; fill on queue 1");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, SaysWhatTheWorkIs) {
+VOLLEY_BACKEND_TEST(EventPending, NamesTheKindOfWork) {
     Buffer<float> a = as_buffer(std::vector<float>(8, 1.0f)), b = as_buffer(std::vector<float>(8, 1.0f));
     HostArray<float> host = a.empty_like();
     auto g = record([&] { scale_by()(a, 2.0f); });
@@ -82,7 +82,7 @@ VOLLEY_BACKEND_TEST(EventPending, SaysWhatTheWorkIs) {
     EXPECT_EQ(what(g.submit({.instances = 2, .spread = true})), "command graph");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, OfAFunctionThatWasNotCalledIsWhatItFollows) {
+VOLLEY_BACKEND_TEST(EventPending, ReportsWhatAPendingFunctionWaitsFor) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     wait();
     PendingGate gate({0});
@@ -103,7 +103,7 @@ VOLLEY_BACKEND_TEST(EventPending, OfAFunctionThatWasNotCalledIsWhatItFollows) {
     EXPECT_EQ(second.to_string(), "done");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, IsThereInContextsThatTakeTimes) {
+VOLLEY_BACKEND_TEST(EventPending, WorksInContextsWithTimestamps) {
     const Context context = make_context({.devices = {device().id()}, .timestamps = true});
     const auto use = context.use();
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
@@ -114,7 +114,7 @@ VOLLEY_BACKEND_TEST(EventPending, IsThereInContextsThatTakeTimes) {
     expect_contains(g.submit().to_string(), "command graph on queue 0");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, IsEmptyWhenTheContextIsGone) {
+VOLLEY_BACKEND_TEST(EventPending, IsEmptyAfterTheContextIsDestroyed) {
     Event done;
     {
         const Context context = make_context({.devices = {device().id()}});
@@ -126,7 +126,7 @@ VOLLEY_BACKEND_TEST(EventPending, IsEmptyWhenTheContextIsGone) {
     EXPECT_EQ(done.to_string(), "done");
 }
 
-VOLLEY_BACKEND_TEST(EventPending, OfARecordedCommandSaysSo) {
+VOLLEY_BACKEND_TEST(EventPending, NamesRecordedCommands) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     Event recorded;
     (void)record([&] { recorded = scale_by()(data, 2.0f); });

@@ -36,7 +36,7 @@ VOLLEY_BACKEND_TEST(EventTest, FunctionsChain) {
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
-VOLLEY_BACKEND_TEST(EventTest, AFunctionsExceptionIsForThoseWhoWaitForIt) {
+VOLLEY_BACKEND_TEST(EventTest, AnExceptionOfAFunctionIsRethrownByWait) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     const Event bad = scale_by()(data, 2.0f).then([] { throw std::runtime_error("of the user's"); });
     EXPECT_THROW(bad.wait(), std::runtime_error);
@@ -61,7 +61,7 @@ VOLLEY_BACKEND_TEST(EventTest, AFunctionMayUseTheLibrary) {
     EXPECT_EQ(other.read(1)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnotherQueuesEvent) {
+VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnEventOfAnotherQueue) {
     // The buffers are the queues' own, so nothing but the event orders them.
     Buffer<float> a({1}, {.placement = Placement::on(queue(0))}),
         b({1}, {.placement = Placement::on(queue(1))});
@@ -78,7 +78,7 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnotherQueuesEvent) {
     EXPECT_TRUE(first.ready());
 }
 
-VOLLEY_BACKEND_TEST(EventTest, AFunctionBehindAnotherQueuesReadFindsTheBytes) {
+VOLLEY_BACKEND_TEST(EventTest, AHostCallAfterAReadOnAnotherQueueSeesTheBytes) {
     Buffer<float> data = as_buffer(std::vector<float>(10'000, 0.0f)), busy(data.size());
     for (int k = 1; k <= 5; ++k) {
         testing::slow().on(queue(0))(busy, 300u);
@@ -117,7 +117,7 @@ VOLLEY_BACKEND_TEST(EventTest, ASignalRaisedByOneQueueStartsAnother) {
     EXPECT_EQ(data.read(1)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnotherContextsWork) {
+VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForWorkOfAnotherContext) {
     const Context other = make_context({.devices = {"cpu:0"}});
     Buffer<float> theirs;
     {
@@ -136,7 +136,7 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnotherContextsWork) {
     EXPECT_TRUE(ready);
 }
 
-VOLLEY_BACKEND_TEST(EventTest, WaitingTwiceIsLegal) {
+VOLLEY_BACKEND_TEST(EventTest, AnEventCanBeWaitedForTwice) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     const Event done = scale_by()(data, 2.0f);
     done.wait();
@@ -147,7 +147,7 @@ VOLLEY_BACKEND_TEST(EventTest, WaitingTwiceIsLegal) {
     EXPECT_NO_THROW(Event().then([] {}).wait());
 }
 
-VOLLEY_BACKEND_TEST(EventTest, AContextEndsWithFunctionsUnderWay) {
+VOLLEY_BACKEND_TEST(EventTest, AContextRunsPendingFunctionsBeforeItIsDestroyed) {
     std::atomic<int> called = 0;
     {
         const Context context = make_context({.devices = {device().id()}});
@@ -158,7 +158,7 @@ VOLLEY_BACKEND_TEST(EventTest, AContextEndsWithFunctionsUnderWay) {
     EXPECT_EQ(called, 20);
 }
 
-TEST(CpuEventTest, AQueueBehindASignalHoldsNoOtherQueueUp) {
+TEST(CpuEventTest, AQueueWaitingForASignalDoesNotBlockOtherQueues) {
     for (const unsigned threads : {1u, 2u, 3u}) {
         SCOPED_TRACE(threads);
         const Context context =
@@ -176,7 +176,7 @@ TEST(CpuEventTest, AQueueBehindASignalHoldsNoOtherQueueUp) {
     }
 }
 
-TEST(CpuEventTest, ALargeWriteBehindASignalReturns) {
+TEST(CpuEventTest, ALargeWriteAfterASignalDoesNotBlock) {
     const Context context = make_context({.devices = {"cpu:0"}});
     const auto use = context.use();
     Buffer<float> data(100'000);

@@ -22,7 +22,7 @@ auto add_two() {
     });
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, NamesKeepTheirPlacesWhereItIsAddedToFromInside) {
+VOLLEY_BACKEND_TEST(GraphChanges, NamesStayCorrectWhenTheGraphIsAppendedToWhileRecording) {
     Buffer<float> a = as_buffer(std::vector<float>(4, 0.0f));
     Buffer<float> b = as_buffer(std::vector<float>(4, 0.0f));
     CommandGraph g;
@@ -38,7 +38,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, NamesKeepTheirPlacesWhereItIsAddedToFromInside
     EXPECT_EQ(b.read(0)[0], 32.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, ThreadsMayAddToOneGraph) {
+VOLLEY_BACKEND_TEST(GraphChanges, ThreadsMayAppendToOneGraph) {
     constexpr int count = 4;
     const Context context = current_context();
     std::vector<Buffer<float>> data;
@@ -63,7 +63,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, ThreadsMayAddToOneGraph) {
         EXPECT_EQ(data[static_cast<std::size_t>(k)].read(0)[3], static_cast<float>(k + 1));
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, AnInnerGraphThatCannotBeRecordedLeavesNothing) {
+VOLLEY_BACKEND_TEST(GraphChanges, AnInnerGraphThatCannotBeRecordedAddsNothing) {
     Buffer<float> data = as_buffer(std::vector<float>(4, 0.0f));
     CommandGraph inner = record([&] {
         add_number()(data, dyn<float>("a"));
@@ -79,7 +79,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AnInnerGraphThatCannotBeRecordedLeavesNothing)
     EXPECT_NO_THROW(outer.submit().wait()) << "'a' is not asked for";
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, APaddedBufferIsReplacedByOneWithAsMuchPadding) {
+VOLLEY_BACKEND_TEST(GraphChanges, RebindRequiresAsMuchPadding) {
     Buffer<float> padded({2, 4}, {.padded_shape = {4, 4}});
     Buffer<float> other({2, 4}, {.padded_shape = {4, 4}});
     Buffer<float> big = as_buffer(std::vector<float>(32, 0.0f));
@@ -92,7 +92,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, APaddedBufferIsReplacedByOneWithAsMuchPadding)
     EXPECT_EQ(other.read(0)[7], 6.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, CopiesTakeTheNearestReplicaThatWasWritten) {
+VOLLEY_BACKEND_TEST(GraphChanges, CopiesReadTheNearestWrittenReplica) {
     Buffer<float> a(100), b(100);
     a.write(std::vector<float>(100, 1.0f), queue(1));
     CommandGraph g = record([&] { b.copy_from(a); });
@@ -105,7 +105,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, CopiesTakeTheNearestReplicaThatWasWritten) {
     EXPECT_EQ(b.read(1)[99], 1.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, CopiesTakeWhatTheGraphItselfHasWritten) {
+VOLLEY_BACKEND_TEST(GraphChanges, CopiesReadReplicasWrittenByTheGraphItself) {
     Buffer<float> a(100), b(100);
     a.write(std::vector<float>(100, 3.0f), queue(1));
     CommandGraph g = record([&] {
@@ -118,7 +118,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, CopiesTakeWhatTheGraphItselfHasWritten) {
     EXPECT_EQ(b.read(1)[0], 6.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, ReadingWhatNobodyWroteIsAnErrorWhenItIsSubmitted) {
+VOLLEY_BACKEND_TEST(GraphChanges, ReadingAnUnwrittenBufferFailsOnSubmit) {
     Buffer<float> never(64), b(64);
     b.fill(5.0f);
     CommandGraph copy = record([&] { b.copy_from(never); });
@@ -133,7 +133,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, ReadingWhatNobodyWroteIsAnErrorWhenItIsSubmitt
     EXPECT_EQ(b.read(1)[63], 1.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, AnyAndSpreadTakeOnlyQueuesThatHaveTheBuffers) {
+VOLLEY_BACKEND_TEST(GraphChanges, AnyAndSpreadUseOnlyQueuesThatHaveTheBuffers) {
     Buffer<float> data({8}, {.placement = Placement::on(queue(1))});
     data.fill(1.0f);
     CommandGraph g = record([&] { scale_by()(data, 2.0f); });
@@ -142,7 +142,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AnyAndSpreadTakeOnlyQueuesThatHaveTheBuffers) 
     EXPECT_EQ(data.read(1)[0], 16.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, AHostCallKeepsWhatItChangesOfItself) {
+VOLLEY_BACKEND_TEST(GraphChanges, AHostCallKeepsItsStateBetweenCalls) {
     std::vector<int> seen;
     CommandGraph g = record([&] { host_call([&seen, n = 0]() mutable { seen.push_back(++n); }); });
     g.submit({.instances = 2}).wait();
@@ -163,7 +163,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AHostCallMayUseItsOwnGraph) {
     EXPECT_EQ(data.read(0)[0], 3.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, AKernelsBodyGivesNoWork) {
+VOLLEY_BACKEND_TEST(GraphChanges, AKernelBodyCannotSubmitWork) {
     Buffer<float> data = as_buffer(std::vector<float>(4, 1.0f));
     Buffer<float> out(4);
     CommandGraph g = record([&] { data.fill(5.0f); });
@@ -187,7 +187,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AKernelsBodyGivesNoWork) {
     EXPECT_EQ(data.read(0)[0], 1.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphChanges, NothingIsHeldWhileAnythingIsWaitedFor) {
+VOLLEY_BACKEND_TEST(GraphChanges, NoLockIsHeldDuringAWait) {
     const BufferOptions shared{.placement = Placement::per_device};
     Buffer<float> a({8}, shared), b({8}, shared), other({8}, shared);
     for (Buffer<float>* one : {&a, &b, &other}) one->fill(1.0f);

@@ -45,7 +45,7 @@ TEST(GraphDevices, RunOnEveryDeviceOfAContext) {
     for (const auto& replica : data.read()) EXPECT_EQ(replica, std::vector<float>(1000, expected));
 }
 
-TEST(GraphDevices, CopyBetweenDevicesInTheMiddle) {
+TEST(GraphDevices, CopyBetweenDevices) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe"});
     if (!context) GTEST_SKIP() << "this machine has no lavapipe";
     const auto use = context->use();
@@ -88,7 +88,7 @@ TEST(GraphDevices, SpreadInstancesOverDevices) {
     }
 }
 
-TEST(GraphDevices, AHostCallStandsBetweenAllQueues) {
+TEST(GraphDevices, AHostCallSynchronisesAllQueues) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe"});
     if (!context) GTEST_SKIP() << "this machine has no lavapipe";
     const auto use = context->use();
@@ -106,7 +106,7 @@ TEST(GraphDevices, AHostCallStandsBetweenAllQueues) {
     EXPECT_EQ(sums, (std::vector<float>{4.0f, 8.0f}));
 }
 
-TEST(GraphDevices, AHostCallStandsBeforeCopiesFromAnotherDeviceOnOneQueueToo) {
+TEST(GraphDevices, OnOneQueueAHostCallPrecedesCopiesFromAnotherDevice) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe"});
     if (!context) GTEST_SKIP() << "this machine has no lavapipe";
     const auto use = context->use();
@@ -125,7 +125,7 @@ TEST(GraphDevices, AHostCallStandsBeforeCopiesFromAnotherDeviceOnOneQueueToo) {
     EXPECT_EQ(data.read(0)[999], 13.0f);
 }
 
-TEST(GraphDevices, WritesFromAnotherDevicesArrayFollowHostCallsToo) {
+TEST(GraphDevices, WritesFromAnArrayOfAnotherDeviceFollowHostCalls) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe", "opencl:0"});
     if (!context) GTEST_SKIP() << "this machine has not all of cpu, lavapipe and PoCL";
     const auto use = context->use();
@@ -176,7 +176,7 @@ void wait_for_the_other_device() {
     for (const std::size_t i : {std::size_t{0}, n / 2, n - 1}) EXPECT_NEAR(got[i], expected, 0.01f);
 }
 
-TEST(DeviceWaits, EachDeviceWaitsForEachOther) {
+TEST(DeviceWaits, EachDeviceWaitsForEachOtherDevice) {
     const std::vector<std::string> names = {"cpu:0", "vulkan:llvmpipe", "opencl:0"};
     int pairs = 0;
     for (const std::string& first : names) {
@@ -235,7 +235,7 @@ TEST(GraphDevices, TakeKernelsWrittenInOpenClC) {
     EXPECT_EQ(data.read(0)[63], 60.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMemoryLimit, AGraphThatDoesNotFitIsRefusedAndAnotherRuns) {
+VOLLEY_BACKEND_TEST(GraphMemoryLimit, AGraphThatDoesNotFitFailsAndASmallerOneRuns) {
     constexpr std::uint64_t limit = std::uint64_t{64} << 20;
     const Context context = make_context({.devices = {device().id()}, .memory_limit = limit});
     const auto use = context.use();
@@ -255,7 +255,7 @@ VOLLEY_BACKEND_TEST(GraphMemoryLimit, AGraphThatDoesNotFitIsRefusedAndAnotherRun
     EXPECT_EQ(data.read(0)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMemoryLimit, TemporariesThatShareFitWhereOthersWouldNot) {
+VOLLEY_BACKEND_TEST(GraphMemoryLimit, TemporariesFitBecauseTheyShareMemory) {
     constexpr std::uint64_t limit = std::uint64_t{64} << 20;
     constexpr std::int64_t n = 4 << 20;  // 16 MiB
     const Context context = make_context({.devices = {device().id()}, .memory_limit = limit});

@@ -24,7 +24,7 @@ cl_int CL_API_CALL refuse_one(cl_command_queue queue, cl_kernel kernel, cl_uint 
     return own_enqueue(queue, kernel, dimensions, offset, global, local, count, list, event);
 }
 
-TEST(GraphFailure, OfAnyKernelLeavesQueuesOfOpenClUsable) {
+TEST(GraphFailure, OfAnyKernelLeavesOpenClQueuesUsable) {
     std::optional<Context> context;
     try {
         context = make_context({.devices = {"opencl:0"}, .queues_per_device = 2});

@@ -12,7 +12,7 @@ using testing::error_of;
 using testing::expect_contains;
 using testing::scale_by;
 
-VOLLEY_BACKEND_TEST(GraphMisuse, ValuesThatAreMissing) {
+VOLLEY_BACKEND_TEST(GraphMisuse, MissingOrMismatchedValues) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] { add_number()(data, dyn<float>("x")); });
     expect_contains(error_of(ErrorCode::InvalidArgument, [&] { g.submit(); }), "bind(\"x\"");
@@ -25,7 +25,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, ValuesThatAreMissing) {
     EXPECT_EQ(data.read(0)[0], 4.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, ANameOfTwoTypes) {
+VOLLEY_BACKEND_TEST(GraphMisuse, ANameWithTwoTypes) {
     Buffer<float> data(8);
     auto integer =
         kernel("integer", [](Buff<float> out, Dyn<int> x) { out[global_id().x] = cast<float>(x); });
@@ -37,13 +37,13 @@ VOLLEY_BACKEND_TEST(GraphMisuse, ANameOfTwoTypes) {
     });
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, ANameOutsideOfARecording) {
+VOLLEY_BACKEND_TEST(GraphMisuse, ANameOutsideARecording) {
     Buffer<float> data(8);
     expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { add_number()(data, dyn<float>("x")); }),
                     "record");
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, QueuesThatDoNotExistOrAreElsewhere) {
+VOLLEY_BACKEND_TEST(GraphMisuse, QueuesThatDoNotExistOrLackTheBuffers) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] { scale_by()(data, 2.0f); });
     error_of(ErrorCode::IndexError, [&] { g.submit({.queue = queue(7)}); });
@@ -59,7 +59,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, QueuesThatDoNotExistOrAreElsewhere) {
     EXPECT_EQ(data.read(0)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, AGraphAfterItsContext) {
+VOLLEY_BACKEND_TEST(GraphMisuse, AGraphUsedAfterItsContextIsDestroyed) {
     std::optional<CommandGraph> g;
     {
         const Context context = make_context({.devices = {device().id()}});
@@ -73,7 +73,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, AGraphAfterItsContext) {
     g.reset();
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, AnExceptionLeavesNothingHalfRecorded) {
+VOLLEY_BACKEND_TEST(GraphMisuse, AnExceptionDiscardsTheRecording) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     EXPECT_THROW((void)record([&] {
                      scale_by()(data, 2.0f);
@@ -95,7 +95,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, AnExceptionLeavesNothingHalfRecorded) {
     EXPECT_EQ(data.read(0)[0], 4.0f) << "calls run again";
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, RecordingInsideOfAKernel) {
+VOLLEY_BACKEND_TEST(GraphMisuse, RecordingInAKernelBody) {
     Buffer<float> data(8);
     auto bad = kernel("bad", [](Buff<float> x) {
         (void)record([] {});
@@ -105,7 +105,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, RecordingInsideOfAKernel) {
     scale_by()(data, 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, ResultsForTheHostInsideOfARecording) {
+VOLLEY_BACKEND_TEST(GraphMisuse, ImmediateResultsInARecording) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     CommandGraph g;
     g.append([&] {
@@ -122,7 +122,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, ResultsForTheHostInsideOfARecording) {
     EXPECT_EQ(data.read(0)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, TemporariesElsewhere) {
+VOLLEY_BACKEND_TEST(GraphMisuse, TemporariesOutsideTheirGraph) {
     Buffer<float> kept, data = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] {
         kept = temporary<float>(Shape(8));
@@ -140,7 +140,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, TemporariesElsewhere) {
         << "outside of recordings it is a buffer like any other";
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, BuffersOfAnotherContextOrWithoutMemory) {
+VOLLEY_BACKEND_TEST(GraphMisuse, BuffersOfAnotherContextOrDestroyed) {
     const Context other = make_context({.devices = {"cpu:0"}});
     Buffer<float> theirs;
     {
@@ -154,7 +154,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, BuffersOfAnotherContextOrWithoutMemory) {
     error_of(ErrorCode::InvalidArgument, [&] { (void)record([&] { scale_by()(gone, 1.0f); }); });
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, RebindingWhatDoesNotFit) {
+VOLLEY_BACKEND_TEST(GraphMisuse, RebindingBuffersThatDoNotFit) {
     Buffer<float> a = as_buffer(std::vector<float>(8, 1.0f)), b(8), c(9);
     auto g = record([&] { b.copy_from(a); });
     error_of(ErrorCode::SizeMismatch, [&] { g.rebind(a, c); });
@@ -164,7 +164,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, RebindingWhatDoesNotFit) {
     EXPECT_EQ(b.read(0)[0], 1.0f) << "the graph is as it was";
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, MappedBuffersAreRefusedBeforeAnythingRuns) {
+VOLLEY_BACKEND_TEST(GraphMisuse, MappedBuffersFailBeforeAnyCommandRuns) {
     if (!device().host_memory) GTEST_SKIP() << "the host cannot address the memory of " << device_name();
     Buffer<float> a = as_buffer(std::vector<float>(8, 1.0f)), b = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] {
@@ -180,7 +180,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, MappedBuffersAreRefusedBeforeAnythingRuns) {
     EXPECT_EQ(a.read(0)[0], 2.0f);
 }
 
-VOLLEY_BACKEND_TEST(GraphMisuse, AHostCallThatThrowsIsTheErrorOfWhoWaitsAndTheRestRuns) {
+VOLLEY_BACKEND_TEST(GraphMisuse, WaitRethrowsAnExceptionOfAHostCallAndTheRestRuns) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] {
         scale_by()(data, 2.0f);

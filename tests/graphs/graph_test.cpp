@@ -12,7 +12,7 @@ using testing::axpy;
 using testing::counting;
 using testing::scale_by;
 
-VOLLEY_BACKEND_TEST(Graph, RunsWhatWasRecordedWhenItIsSubmittedAndNotBefore) {
+VOLLEY_BACKEND_TEST(Graph, RunsItsCommandsOnSubmitAndNotBefore) {
     Buffer<float> data = as_buffer(std::vector<float>(100, 1.0f));
     const CommandGraph g = record([&] {
         scale_by()(data, 2.0f);
@@ -26,7 +26,7 @@ VOLLEY_BACKEND_TEST(Graph, RunsWhatWasRecordedWhenItIsSubmittedAndNotBefore) {
     EXPECT_EQ(data.read(1)[99], 36.0f) << "reading waits for what it needs";
 }
 
-VOLLEY_BACKEND_TEST(Graph, ReplaysDependentCommandsInTheirOrder) {
+VOLLEY_BACKEND_TEST(Graph, ReplaysDependentCommandsInOrder) {
     Buffer<float> a = as_buffer(std::vector<float>(64, 1.0f));
     Buffer<float> b(64), c(64);
     auto g = record([&] {
@@ -45,7 +45,7 @@ VOLLEY_BACKEND_TEST(Graph, ReplaysDependentCommandsInTheirOrder) {
     EXPECT_EQ(a.read(1), std::vector<float>(64, expected));
 }
 
-VOLLEY_BACKEND_TEST(Graph, InstancesTakeOneValueEach) {
+VOLLEY_BACKEND_TEST(Graph, EachInstanceUsesItsOwnValue) {
     Buffer<float> data = as_buffer(std::vector<float>(33, 0.0f));
     auto g = record([&] {
         scale_by()(data, 2.0f);
@@ -59,7 +59,7 @@ VOLLEY_BACKEND_TEST(Graph, InstancesTakeOneValueEach) {
     EXPECT_EQ(data.read(0)[0], (11.0f * 2 + 10) * 2 + 10) << "one value for all";
 }
 
-VOLLEY_BACKEND_TEST(Graph, AThousandInstancesTakeTheirOwnValues) {
+VOLLEY_BACKEND_TEST(Graph, AThousandInstancesUseTheirOwnValues) {
     Buffer<std::uint32_t> hash = as_buffer(std::vector<std::uint32_t>(5, 1));
     auto step = kernel("step", [](Buff<std::uint32_t> data, Dyn<std::uint32_t> x) {
         const auto i = global_id().x;
@@ -80,7 +80,7 @@ VOLLEY_BACKEND_TEST(Graph, AThousandInstancesTakeTheirOwnValues) {
     EXPECT_EQ(hash.read(1)[0], expected);
 }
 
-VOLLEY_BACKEND_TEST(Graph, RunsOnOneQueueOnAnyOrSpreadOverAll) {
+VOLLEY_BACKEND_TEST(Graph, RunsOnOneQueueAnyQueueOrSpreadOverAll) {
     Buffer<float> data = as_buffer(std::vector<float>(16, 0.0f));
     auto g = record([&] { add_number()(data, dyn<float>("x")); });
     g.bind("x", {1.0f, 2.0f, 4.0f, 8.0f});
@@ -96,7 +96,7 @@ VOLLEY_BACKEND_TEST(Graph, RunsOnOneQueueOnAnyOrSpreadOverAll) {
     EXPECT_EQ(data.read(1)[3], 12.0f);
 }
 
-VOLLEY_BACKEND_TEST(Graph, CommandsOnNamedQueuesMeetInSharedMemory) {
+VOLLEY_BACKEND_TEST(Graph, CommandsOnNamedQueuesAreOrderedBySharedMemory) {
     Buffer<float> data({64}, {.placement = Placement::per_device});
     data.fill(1.0f);
     auto g = record([&] {
@@ -155,7 +155,7 @@ VOLLEY_BACKEND_TEST(Graph, HostCallsRunInOrderOncePerInstance) {
     EXPECT_EQ(data.read(0)[0], 15.0f);
 }
 
-VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesAlsoThoseThatItsGraphLeavesAlone) {
+VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesEvenThoseItsGraphDoesNotUse) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 5.0f));
     const HostArray<float> seen = data.empty_like();
     std::fill_n(seen.data(), 8, 0.0f);
@@ -172,7 +172,7 @@ VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesAlsoThoseThatItsGraphLeavesA
     EXPECT_EQ(value, 5.0f);
 }
 
-VOLLEY_BACKEND_TEST(Graph, WhatIsGivenBehindAHostCallWaitsForItOnAllQueues) {
+VOLLEY_BACKEND_TEST(Graph, CommandsAfterAHostCallWaitForItOnAllQueues) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 5.0f));
     wait();
     Signal go;
@@ -190,7 +190,7 @@ VOLLEY_BACKEND_TEST(Graph, WhatIsGivenBehindAHostCallWaitsForItOnAllQueues) {
     other.raise();
 }
 
-VOLLEY_BACKEND_TEST(Graph, HostArraysAreReadAndWrittenAtEachRun) {
+VOLLEY_BACKEND_TEST(Graph, HostArraysAreReadAndWrittenByEachRun) {
     Buffer<int> data(100);
     HostArray<int> in = data.empty_like(), out = data.empty_like();
     auto g = record([&] {
@@ -205,7 +205,7 @@ VOLLEY_BACKEND_TEST(Graph, HostArraysAreReadAndWrittenAtEachRun) {
     }
 }
 
-VOLLEY_BACKEND_TEST(Graph, PlainHostDataIsFixedWhenItIsRecorded) {
+VOLLEY_BACKEND_TEST(Graph, PlainHostDataIsCopiedWhenRecorded) {
     Buffer<int> data(10);
     std::vector<int> host = counting<int>(10);
     auto g = record([&] { data.write(host); });
@@ -257,7 +257,7 @@ VOLLEY_BACKEND_TEST(Graph, GraphsNest) {
     EXPECT_EQ(data.read(0)[0], 20.0f) << "names without a value are the outer graph's";
 }
 
-VOLLEY_BACKEND_TEST(Graph, CanBeAddedToBoundAnewAndReset) {
+VOLLEY_BACKEND_TEST(Graph, CanBeAppendedToReboundAndReset) {
     Buffer<float> a = as_buffer(std::vector<float>(4, 1.0f)), b = as_buffer(std::vector<float>(4, 2.0f));
     CommandGraph g;
     EXPECT_TRUE(g.empty());
@@ -277,7 +277,7 @@ VOLLEY_BACKEND_TEST(Graph, CanBeAddedToBoundAnewAndReset) {
     EXPECT_EQ(b.read(0)[0], 30.0f);
 }
 
-VOLLEY_BACKEND_TEST(Graph, ReplaysRightlyWhereBuffersAliasAnew) {
+VOLLEY_BACKEND_TEST(Graph, ReplaysCorrectlyWhenARebindCreatesOverlap) {
     Buffer<float> memory = as_buffer(std::vector<float>(128, 1.0f));
     Buffer<float> x = memory.view(0, 64), y = memory.view(64, 64), half = memory.view(32, 64);
     auto g = record([&] {
@@ -319,7 +319,7 @@ VOLLEY_BACKEND_TEST(Graph, KeepsItsBuffersAlive) {
     EXPECT_EQ(result.read(0)[3], 24.0f);
 }
 
-VOLLEY_BACKEND_TEST(Graph, EndsWhileItsWorkGoesOn) {
+VOLLEY_BACKEND_TEST(Graph, MayBeDestroyedWhileItsWorkIsPending) {
     Buffer<float> data = as_buffer(std::vector<float>(100'000, 1.0f));
     for (int i = 0; i < 10; ++i) {
         auto g = record([&] {

@@ -23,7 +23,7 @@ void on_threads(int count, F&& f) {
     for (std::thread& thread : threads) thread.join();
 }
 
-VOLLEY_BACKEND_TEST(GraphThreads, RecordEachTheirOwn) {
+VOLLEY_BACKEND_TEST(GraphThreads, RecordTheirOwnGraphs) {
     const Context context = current_context();
     on_threads(4, [&](int t) {
         const auto use = context.use();
@@ -39,7 +39,7 @@ VOLLEY_BACKEND_TEST(GraphThreads, RecordEachTheirOwn) {
     });
 }
 
-VOLLEY_BACKEND_TEST(GraphThreads, SubmitOneGraphAtOnce) {
+VOLLEY_BACKEND_TEST(GraphThreads, SubmitOneGraphConcurrently) {
     const Context context = current_context();
     Buffer<float> data = as_buffer(std::vector<float>(50, 0.0f));
     CommandGraph g = record([&] { add_number()(data, 1.0f); });
@@ -79,7 +79,7 @@ VOLLEY_BACKEND_TEST(GraphThreads, SubmitToSharedMemoryFromSeveralQueues) {
     EXPECT_EQ(shared.read(0), std::vector<float>(64, 4.0f * thread_rounds));
 }
 
-VOLLEY_BACKEND_TEST(GraphThreads, BindAndSubmitWhileOthersDo) {
+VOLLEY_BACKEND_TEST(GraphThreads, BindAndSubmitConcurrently) {
     const Context context = current_context();
     Buffer<float> data = as_buffer(std::vector<float>(8, 0.0f));
     CommandGraph g = record([&] { add_number()(data, dyn<float>("x")); });
@@ -94,7 +94,7 @@ VOLLEY_BACKEND_TEST(GraphThreads, BindAndSubmitWhileOthersDo) {
     EXPECT_EQ(data.read(0)[7], 3.0f * thread_rounds);
 }
 
-VOLLEY_BACKEND_TEST(GraphThreads, WorkGraphsAndFunctionsMix) {
+VOLLEY_BACKEND_TEST(GraphThreads, MixLaunchesGraphsAndCallbacks) {
     const Context context = current_context();
     std::atomic<int> called = 0;
     on_threads(3, [&](int t) {
@@ -118,7 +118,7 @@ VOLLEY_BACKEND_TEST(GraphThreads, WorkGraphsAndFunctionsMix) {
     EXPECT_GE(called, 30 + 3);
 }
 
-VOLLEY_BACKEND_TEST(GraphThreads, AFunctionMaySubmitTheGraphThatItIsPartOf) {
+VOLLEY_BACKEND_TEST(GraphThreads, AHostCallMaySubmitItsOwnGraph) {
     const Context context = current_context();
     Buffer<float> shared({8}, {.placement = Placement::per_device});
     shared.fill(1.0f);

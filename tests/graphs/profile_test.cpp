@@ -87,7 +87,7 @@ VOLLEY_BACKEND_TEST(Profile, HasEveryCommandOnce) {
     EXPECT_NE(p.devices()[0].find(device().id()), std::string::npos);
 }
 
-VOLLEY_BACKEND_TEST(Profile, TellsNothingOfWhatIsOutside) {
+VOLLEY_BACKEND_TEST(Profile, ContainsNoCommandsFromOutsideIt) {
     Buffer<float> a = as_buffer(std::vector<float>(1000, 1.0f));
     scale_by()(a, 2.0f);
     const Profile p = profile([&] { add_number()(a, 1.0f); });
@@ -120,7 +120,7 @@ VOLLEY_BACKEND_TEST(Profile, CommandsThatDependOnEachOtherDoNotOverlap) {
         EXPECT_EQ(first[i].name, (std::array{"scale_by", "copy", "axpy"}[i % 3])) << i;
 }
 
-VOLLEY_BACKEND_TEST(Profile, WorkOfTheHostIsInTheQueuesOrder) {
+VOLLEY_BACKEND_TEST(Profile, HostWorkIsInQueueOrder) {
     Buffer<float> a = as_buffer(std::vector<float>(50'000, 1.0f));
     const Profile p = profile([&] {
         for (int i = 0; i < 5; ++i) {
@@ -137,7 +137,7 @@ VOLLEY_BACKEND_TEST(Profile, WorkOfTheHostIsInTheQueuesOrder) {
         EXPECT_EQ(commands[i].name, (std::array{"scale_by", "host call", "write"}[i % 3])) << i;
 }
 
-VOLLEY_BACKEND_TEST(Profile, GraphsHaveEveryCommandOfEveryInstance) {
+VOLLEY_BACKEND_TEST(Profile, ContainsEveryCommandOfEveryGraphInstance) {
     Buffer<float> a = as_buffer(std::vector<float>(2000, 1.0f)),
                   b = as_buffer(std::vector<float>(2000, 1.0f));
     auto g = record([&] {
@@ -189,7 +189,7 @@ VOLLEY_BACKEND_TEST(Profile, GraphsHaveEveryCommandOfEveryInstance) {
     EXPECT_EQ(named(p, "axpy")[0].local[0] > 0, true);
 }
 
-VOLLEY_BACKEND_TEST(Profile, GraphsRunAsEverWhileTheyAreProfiled) {
+VOLLEY_BACKEND_TEST(Profile, GraphsRunUnchangedWhileProfiled) {
     Buffer<float> data = as_buffer(std::vector<float>(777, 0.0f));
     const HostArray<float> seen = data.empty_like();
     std::vector<float> values;
@@ -218,7 +218,7 @@ VOLLEY_BACKEND_TEST(Profile, GraphsRunAsEverWhileTheyAreProfiled) {
     EXPECT_EQ(values.size(), 9u) << "and afterwards";
 }
 
-VOLLEY_BACKEND_TEST(Profile, TransfersOfGraphsAreWritesAndReadsAsOutside) {
+VOLLEY_BACKEND_TEST(Profile, GraphTransfersAreReportedAsWritesAndReads) {
     Buffer<float> data = as_buffer(std::vector<float>(100, 0.0f));
     const HostArray<float> host = data.empty_like();
     std::fill_n(host.data(), 100, 1.0f);
@@ -259,7 +259,7 @@ VOLLEY_BACKEND_TEST(Profile, RowsOfARegionAreOneCommand) {
     EXPECT_EQ(of_kind(p, CommandKind::Copy).size(), 6u) << p;
 }
 
-VOLLEY_BACKEND_TEST(Profile, KnowsWhatTheHostWaitsFor) {
+VOLLEY_BACKEND_TEST(Profile, RecordsHostWaits) {
     Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
     const Profile p = profile([&] {
         slow()(data, 100u);
@@ -274,7 +274,7 @@ VOLLEY_BACKEND_TEST(Profile, KnowsWhatTheHostWaitsFor) {
     expect_sound_times(p);
 }
 
-VOLLEY_BACKEND_TEST(Profile, WaitsForFunctionsAreWaitsOfTheHost) {
+VOLLEY_BACKEND_TEST(Profile, WaitsForCallbacksAreHostWaits) {
     const Profile p = profile([&] {
         const Event called = mark().then([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
         EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(0)));
@@ -286,7 +286,7 @@ VOLLEY_BACKEND_TEST(Profile, WaitsForFunctionsAreWaitsOfTheHost) {
     EXPECT_EQ(p.host_waits().size(), 3u) << "wait_for(), wait(), and the profile's own end";
 }
 
-VOLLEY_BACKEND_TEST(Profile, TakesTheCommandsOfAllThreads) {
+VOLLEY_BACKEND_TEST(Profile, ContainsTheCommandsOfAllThreads) {
     Buffer<float> a = as_buffer(std::vector<float>(300, 1.0f)), b = as_buffer(std::vector<float>(300, 1.0f));
     auto g = record([&] {
         scale_by()(a, 1.0f);
@@ -313,7 +313,7 @@ VOLLEY_BACKEND_TEST(Profile, TakesTheCommandsOfAllThreads) {
     expect_sound_times(p);
 }
 
-VOLLEY_BACKEND_TEST(Profile, StopsWhereItIsLeftByAnException) {
+VOLLEY_BACKEND_TEST(Profile, StopsOnAnException) {
     Buffer<float> data = as_buffer(std::vector<float>(100, 1.0f));
     const auto fail = [&] {
         static_cast<void>(profile([&] {
@@ -333,7 +333,7 @@ VOLLEY_BACKEND_TEST(Profile, StopsWhereItIsLeftByAnException) {
     EXPECT_TRUE(profile([] {}).commands().empty());
 }
 
-VOLLEY_BACKEND_TEST(Profile, IsOneAtATime) {
+VOLLEY_BACKEND_TEST(Profile, OnlyOneCanBeActivePerContext) {
     Buffer<float> data = as_buffer(std::vector<float>(10, 1.0f));
     const Profile p = profile([&] {
         testing::expect_contains(
@@ -347,7 +347,7 @@ VOLLEY_BACKEND_TEST(Profile, IsOneAtATime) {
     EXPECT_TRUE(profile([] {}).commands().empty());
 }
 
-VOLLEY_BACKEND_TEST(Profile, ContextsAreProfiledApart) {
+VOLLEY_BACKEND_TEST(Profile, ContextsAreProfiledSeparately) {
     const Context other = make_context({.devices = {"reference:0"}});
     Buffer<float> data = as_buffer(std::vector<float>(10, 1.0f));
     const Profile p = profile([&] {
@@ -389,7 +389,7 @@ VOLLEY_BACKEND_TEST(Profile, TotalsAddUp) {
         EXPECT_NE(p.table().find(text), std::string::npos) << text << " in\n" << p.table();
 }
 
-VOLLEY_BACKEND_TEST(Profile, TracesAreJsonWithATrackForEachQueue) {
+VOLLEY_BACKEND_TEST(Profile, TracesAreJsonWithATrackPerQueue) {
     Buffer<float> a = as_buffer(std::vector<float>(3000, 1.0f)), b(3000);
     auto odd = kernel("odd \"name\"\n", [](Buff<float> data) { data[global_id().x] = 1.0f; });
     auto g = record([&] {
@@ -461,7 +461,7 @@ TEST(ProfileTrace, TracesAreWrittenToFiles) {
     EXPECT_NO_THROW(static_cast<void>(Profile().table()));
 }
 
-TEST(ProfileDevices, DevicesWithoutACommonClockAreOnOne) {
+TEST(ProfileDevices, TimesOfDifferentDevicesUseOneClock) {
     const Context context = make_context({.devices = {"reference:0", "cpu:0"}});
     const auto scope = context.use();
     Buffer<float> a({500}, {.placement = Placement::on(queue(0))}),

@@ -32,7 +32,7 @@ VOLLEY_BACKEND_TEST(Timing, MarksAroundAKernelTakeAtLeastItsTime) {
     }
 }
 
-VOLLEY_BACKEND_TEST(Timing, MarksWithoutAProfileOnlyGrow) {
+VOLLEY_BACKEND_TEST(Timing, MarksOfAQueueAreMonotonic) {
     Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
     std::vector<Event> marks = {mark(queue(1))};
     for (int i = 0; i < 20; ++i) {
@@ -55,7 +55,7 @@ VOLLEY_BACKEND_TEST(Timing, AMarkOfAllQueuesFollowsAllWork) {
     EXPECT_TRUE(end.ready());
 }
 
-VOLLEY_BACKEND_TEST(Timing, MarksStandAroundGraphs) {
+VOLLEY_BACKEND_TEST(Timing, MarksMeasureGraphs) {
     Buffer<float> data = as_buffer(std::vector<float>(1000, 0.0f));
     auto g = record([&] {
         slow()(data, 20u);
@@ -67,7 +67,7 @@ VOLLEY_BACKEND_TEST(Timing, MarksStandAroundGraphs) {
     EXPECT_GT(elapsed(before, after).count(), 0);
 }
 
-VOLLEY_BACKEND_TEST(Timing, OtherEventsSayHowToHaveATime) {
+VOLLEY_BACKEND_TEST(Timing, EventsWithoutATimeFailWithAdvice) {
     Buffer<float> data = as_buffer(std::vector<float>(10, 1.0f));
     const Event launched = scale_by()(data, 1.0f);
     const Event marked = mark();
@@ -85,7 +85,7 @@ VOLLEY_BACKEND_TEST(Timing, OtherEventsSayHowToHaveATime) {
                              "before and after submit()");
 }
 
-VOLLEY_BACKEND_TEST(Timing, AllEventsOfAContextWithTimestampsCarryTimes) {
+VOLLEY_BACKEND_TEST(Timing, AllEventsOfAContextWithTimestampsHaveTimes) {
     ContextOptions options = configuration().options;
     options.timestamps = true;
     const Context context = make_context(options);

@@ -88,7 +88,7 @@ TEST(SizeClassTest, WastesAtMostAnEighth) {
     EXPECT_EQ(SizeClass::size(SizeClass::count - 1), SizeClass::largest);
 }
 
-TEST_F(AllocatorTest, AFreedBlockServesTheNextOfItsSizeWithoutTheDriver) {
+TEST_F(AllocatorTest, AFreedBlockIsReusedForItsSizeWithoutTheDriver) {
     make({.cache_bytes = mebi});
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
@@ -103,7 +103,7 @@ TEST_F(AllocatorTest, AFreedBlockServesTheNextOfItsSizeWithoutTheDriver) {
     give(std::move(other));
 }
 
-TEST_F(AllocatorTest, AQueueGetsItsOwnBlockBackBeforeItsWorkIsDone) {
+TEST_F(AllocatorTest, AQueueReusesItsOwnBlockWhileItsWorkIsPending) {
     make({.cache_bytes = mebi});
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
@@ -115,7 +115,7 @@ TEST_F(AllocatorTest, AQueueGetsItsOwnBlockBackBeforeItsWorkIsDone) {
     allocator->give(std::move(block));
 }
 
-TEST_F(AllocatorTest, AnotherQueueGetsItOnlyWhenTheTimelineHasPassed) {
+TEST_F(AllocatorTest, AnotherQueueReusesABlockOnlyAfterItsWorkCompletes) {
     make({.cache_bytes = mebi});
     auto first = allocator->take(1000, 0);
     const Memory* const memory = first->memory.get();
@@ -132,7 +132,7 @@ TEST_F(AllocatorTest, AnotherQueueGetsItOnlyWhenTheTimelineHasPassed) {
     for (auto* block : {&second, &third, &fourth}) allocator->give(std::move(*block));
 }
 
-TEST_F(AllocatorTest, ABlockOfSeveralQueuesWaitsForAllButOne) {
+TEST_F(AllocatorTest, ABlockOfSeveralQueuesIsReusedWhenOnlyOneIsPending) {
     make({.cache_bytes = mebi}, 3);
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
@@ -155,7 +155,7 @@ TEST_F(AllocatorTest, ABlockOfSeveralQueuesWaitsForAllButOne) {
     for (auto* b : {&other, &third, &fifth}) allocator->give(std::move(*b));
 }
 
-TEST_F(AllocatorTest, AskingCostsTheSameHoweverManyBlocksWait) {
+TEST_F(AllocatorTest, TakeCostsTheSameHoweverManyBlocksArePending) {
     make({.cache_bytes = 1000 * mebi}, 4);
     std::vector<std::unique_ptr<Block>> blocks;
     for (int i = 0; i < 5000; ++i) blocks.push_back(allocator->take(1000, 0));
@@ -171,7 +171,7 @@ TEST_F(AllocatorTest, AskingCostsTheSameHoweverManyBlocksWait) {
     allocator->give(std::move(block));
 }
 
-TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndTheOldestGoFirst) {
+TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndEvictsTheOldest) {
     make({.cache_bytes = 4096});
     std::vector<std::unique_ptr<Block>> blocks;
     std::vector<const Memory*> memories;
@@ -190,7 +190,7 @@ TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndTheOldestGoFirst) {
     for (std::size_t i = 2; i < 6; ++i) allocator->give(std::move(blocks[i]));
 }
 
-TEST_F(AllocatorTest, WhatWorkStillUsesOutlivesTheBudget) {
+TEST_F(AllocatorTest, BlocksInUseMayExceedTheBudget) {
     make({.cache_bytes = 2048});
     std::vector<std::unique_ptr<Block>> blocks;
     for (int i = 0; i < 4; ++i) blocks.push_back(allocator->take(1024, 0));
@@ -206,7 +206,7 @@ TEST_F(AllocatorTest, WhatWorkStillUsesOutlivesTheBudget) {
     EXPECT_EQ(allocator->stats().cached, 2048u);
 }
 
-TEST_F(AllocatorTest, AQueueThatStandsStillDoesNotKeepOthersBlocks) {
+TEST_F(AllocatorTest, AStalledQueueDoesNotKeepBlocksOfOtherQueues) {
     make({.cache_bytes = 2048});
     auto stuck = allocator->take(1024, 0);
     give(std::move(stuck), 0, 1);
@@ -220,7 +220,7 @@ TEST_F(AllocatorTest, AQueueThatStandsStillDoesNotKeepOthersBlocks) {
     }
 }
 
-TEST_F(AllocatorTest, BlocksTooLargeForTheCacheGoWhenTheirWorkIsDone) {
+TEST_F(AllocatorTest, BlocksTooLargeForTheCacheAreFreedWhenTheirWorkCompletes) {
     make({.cache_bytes = 4096});
     give(allocator->take(5000, 0));
     EXPECT_EQ(log->live_blocks, 0u) << "nobody used it";
@@ -235,7 +235,7 @@ TEST_F(AllocatorTest, BlocksTooLargeForTheCacheGoWhenTheirWorkIsDone) {
     give(std::move(other));
 }
 
-TEST_F(AllocatorTest, WithoutACacheNothingIsKeptOrRounded) {
+TEST_F(AllocatorTest, WithoutACacheNoBlockIsKeptOrRounded) {
     make({.cache_bytes = 0});
     auto block = allocator->take(1000, 0);
     EXPECT_EQ(block->size(), 1000u);
@@ -249,7 +249,7 @@ TEST_F(AllocatorTest, WithoutACacheNothingIsKeptOrRounded) {
     EXPECT_EQ(allocator->stats().cache_hits, 0u);
 }
 
-TEST_F(AllocatorTest, TrimGivesBackWhatNobodyUses) {
+TEST_F(AllocatorTest, TrimFreesUnusedBlocks) {
     make({.cache_bytes = mebi});
     auto a = allocator->take(1000, 0);
     auto b = allocator->take(2000, 0);
@@ -269,7 +269,7 @@ TEST_F(AllocatorTest, TrimGivesBackWhatNobodyUses) {
     EXPECT_EQ(allocator->stats().cached, 0u);
 }
 
-TEST_F(AllocatorTest, TheCacheGivesWayToTheLimit) {
+TEST_F(AllocatorTest, CachedBlocksAreEvictedAtTheLimit) {
     make({.limit = 10'000, .cache_bytes = mebi});
     give(allocator->take(3000, 0));
     give(allocator->take(4000, 0));
@@ -279,7 +279,7 @@ TEST_F(AllocatorTest, TheCacheGivesWayToTheLimit) {
     give(std::move(large));
 }
 
-TEST_F(AllocatorTest, OnlyAsMuchOfTheCacheGoesAsIsNeeded) {
+TEST_F(AllocatorTest, EvictsOnlyAsMuchAsNeeded) {
     make({.limit = 10'000, .cache_bytes = mebi});
     auto a = allocator->take(2000, 0);
     auto b = allocator->take(2500, 0);
@@ -306,7 +306,7 @@ TEST_F(AllocatorTest, NearTheLimitSizesAreNotRounded) {
     EXPECT_EQ(allocator->take(4600, 0)->size(), 5000u) << "and what is a little smaller";
 }
 
-TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotKept) {
+TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotCached) {
     make({.limit = 100, .cache_bytes = mebi});
     give(allocator->take(60, 0));
     EXPECT_EQ(log->live_blocks, 0u);
@@ -315,7 +315,7 @@ TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotKept) {
     give(std::move(block));
 }
 
-TEST_F(AllocatorTest, RunningOutNamesWhatTheUserAskedForAndHolds) {
+TEST_F(AllocatorTest, OutOfMemoryReportsRequestedAndLiveBytes) {
     make({.limit = 10'000, .cache_bytes = mebi});
     auto held = allocator->take(6000, 0);
     give(allocator->take(3000, 0));  // cached: not the user's
@@ -334,7 +334,7 @@ TEST_F(AllocatorTest, RunningOutNamesWhatTheUserAskedForAndHolds) {
     give(allocator->take(5001, 0));
 }
 
-TEST_F(AllocatorTest, ImpossibleSizesAreRefused) {
+TEST_F(AllocatorTest, ImpossibleSizesThrow) {
     make({.limit = 10'000, .cache_bytes = ~std::uint64_t{0}});
     for (const std::uint64_t bytes :
          {~std::uint64_t{0}, SizeClass::largest, SizeClass::largest + 1, std::uint64_t{10'001}}) {
@@ -344,7 +344,7 @@ TEST_F(AllocatorTest, ImpossibleSizesAreRefused) {
     give(allocator->take(10'000, 0));
 }
 
-TEST_F(AllocatorTest, CountsWhatIsLiveAndItsPeak) {
+TEST_F(AllocatorTest, CountsLiveBytesAndTheirPeak) {
     make({.limit = mebi, .cache_bytes = mebi});
     auto a = allocator->take(1000, 0);
     auto b = allocator->take(500, 0);
@@ -370,7 +370,7 @@ TEST_F(AllocatorTest, CountsWhatIsLiveAndItsPeak) {
         "null:1: 1400 bytes live (peak 1500, limit 1048576), 0 cached; 3 allocations, 1 from the cache");
 }
 
-TEST_F(AllocatorTest, AdoptedMemoryIsLetGoWhenItsWorkIsDone) {
+TEST_F(AllocatorTest, AdoptedMemoryIsReleasedWhenItsWorkCompletes) {
     make({.cache_bytes = mebi});
     bool released = false;
     auto block = std::make_unique<Block>();
@@ -392,7 +392,7 @@ TEST_F(AllocatorTest, AdoptedMemoryIsLetGoWhenItsWorkIsDone) {
     EXPECT_TRUE(released);
 }
 
-TEST_F(AllocatorTest, ClosedItKeepsNothing) {
+TEST_F(AllocatorTest, KeepsNothingAfterClose) {
     make({.cache_bytes = mebi});
     auto late = allocator->take(1000, 0);
     give(allocator->take(1000, 0), 0, 5);
@@ -405,7 +405,7 @@ TEST_F(AllocatorTest, ClosedItKeepsNothing) {
     allocator->collect();
 }
 
-TEST_F(AllocatorTest, NoBlockIsGivenToTwoThreads) {
+TEST_F(AllocatorTest, NoTwoThreadsGetTheSameBlock) {
     make({.limit = mebi, .cache_bytes = mebi / 4}, 4);
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < 4; ++t) {

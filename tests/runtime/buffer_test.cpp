@@ -26,7 +26,7 @@ TEST_P(BufferTest, HasItsDataInEveryReplica) {
     EXPECT_EQ(buffer.read(), (std::vector<std::vector<double>>{data, data}));
 }
 
-TEST_P(BufferTest, TakesAnyRange) {
+TEST_P(BufferTest, IsCreatedFromAnyRange) {
     EXPECT_EQ(as_buffer({1, 2, 3}).read(0), (std::vector<int>{1, 2, 3}));
     EXPECT_EQ(as_buffer(std::array<int, 2>{1, 2}).read(0), (std::vector<int>{1, 2}));
     EXPECT_EQ(as_buffer(std::list<int>{1, 2}).read(0), (std::vector<int>{1, 2}));
@@ -60,7 +60,7 @@ TEST_P(BufferTest, AllocatesNothingUntilItIsUsed) {
     EXPECT_TRUE(small.is_allocated(1));
 }
 
-TEST_P(BufferTest, ReadingWhatNothingWroteIsAnError) {
+TEST_P(BufferTest, ReadingAnUnwrittenBufferThrows) {
     Buffer<float> buffer(10, {.name = "weights"});
     const std::string text = error_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(0); });
     expect_contains(text, "buffer 'weights'");
@@ -84,7 +84,7 @@ TEST_P(BufferTest, SizesMustAgree) {
     error_of(ErrorCode::IndexError, [&] { (void)buffer.read(2); });
 }
 
-TEST_P(BufferTest, ShapesOfNothingAreLegal) {
+TEST_P(BufferTest, EmptyShapesAreValid) {
     Buffer<int> none({0, 5});
     EXPECT_EQ(none.size(), 0u);
     none.write(std::vector<int>());
@@ -93,14 +93,14 @@ TEST_P(BufferTest, ShapesOfNothingAreLegal) {
     EXPECT_EQ(Buffer<int>(Shape{}).size(), 1u) << "rank 0 is one element";
 }
 
-TEST_P(BufferTest, WrongShapesAreErrorsAtOnce) {
+TEST_P(BufferTest, InvalidShapesThrowAtConstruction) {
     EXPECT_THROW(Buffer<int>({-1}), ArgumentError);
     EXPECT_THROW(Buffer<double>({std::int64_t{1} << 40, std::int64_t{1} << 40}), ArgumentError);
     EXPECT_THROW(Buffer<double>(std::int64_t{1} << 62), ArgumentError) << "the bytes overflow";
     EXPECT_THROW(AnyBuffer(DType(), {3}), ArgumentError);
 }
 
-TEST_P(BufferTest, CopiesAreTheSameBuffer) {
+TEST_P(BufferTest, CopiesShareOneBuffer) {
     Buffer<int> buffer(4);
     Buffer<int> copy = buffer;
     EXPECT_EQ(copy.id(), buffer.id());
@@ -110,7 +110,7 @@ TEST_P(BufferTest, CopiesAreTheSameBuffer) {
     EXPECT_EQ(buffer.read(0)[3], 5);
 }
 
-TEST_P(BufferTest, AnEmptyHandleIsAnErrorNotACrash) {
+TEST_P(BufferTest, UsingAnEmptyHandleThrows) {
     Buffer<int> empty;
     EXPECT_EQ(empty.size(), 0u);
     error_of(ErrorCode::InvalidArgument, [&] { empty.write({1}); });
@@ -119,13 +119,13 @@ TEST_P(BufferTest, AnEmptyHandleIsAnErrorNotACrash) {
     error_of(ErrorCode::InvalidArgument, [&] { set(empty); });
 }
 
-TEST_P(BufferTest, QueuesOfOtherContextsAreRefused) {
+TEST_P(BufferTest, QueuesOfOtherContextsThrow) {
     Buffer<int> buffer(1);
     const Context other = make_context({.devices = {"cpu"}});
     error_of(ErrorCode::WrongContext, [&] { buffer.write(std::vector<int>(1), other.queue(0)); });
 }
 
-TEST(BufferMemory, RunningOutIsAnErrorAndTheContextGoesOn) {
+TEST(BufferMemory, OutOfMemoryThrowsAndTheContextStaysUsable) {
     const Context context = make_context({.devices = {"cpu"}, .memory_limit = 1 << 20});
     const auto use = context.use();
     Buffer<char> fits(600'000);
@@ -143,7 +143,7 @@ TEST(BufferMemory, RunningOutIsAnErrorAndTheContextGoesOn) {
     EXPECT_EQ(again.read(0)[0], 'c');
 }
 
-TEST(BufferMemory, NothingIsLostOverManyAllocationsAndFailures) {
+TEST(BufferMemory, ManyAllocationsAndFailuresLeakNothing) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2, .memory_limit = 10'000});
     const auto use = null.context.use();
     for (int i = 0; i < 3000; ++i) {
@@ -163,7 +163,7 @@ TEST(BufferMemory, NothingIsLostOverManyAllocationsAndFailures) {
     EXPECT_EQ(null.log->live_blocks, 0u);
 }
 
-TEST(BufferMemory, IsFreedOnlyWhenItsWorkIsDone) {
+TEST(BufferMemory, IsFreedOnlyAfterItsWorkCompletes) {
     NullContext null;
     const auto use = null.context.use();
     auto touch = kernel("touch", [](Buff<int> data) { data[global_id().x] = 1; });
@@ -178,7 +178,7 @@ TEST(BufferMemory, IsFreedOnlyWhenItsWorkIsDone) {
     EXPECT_EQ(null.log->live_blocks, 0u);
 }
 
-TEST(BufferMemory, WorkIsWaitedForWhenMemoryIsShort) {
+TEST(BufferMemory, AllocationWaitsForWorkWhenMemoryIsShort) {
     NullContext null({.devices = {"null:0"}, .memory_limit = 1000});
     const auto use = null.context.use();
     auto touch = kernel("touch", [](Buff<char> data) { data[global_id().x] = 1; });

@@ -19,7 +19,7 @@ using After = std::vector<std::uint32_t>;
 Access read_of(unsigned r, Range range = {0, 16}) { return {resource_at(r), range, false}; }
 Access write_of(unsigned r, Range range = {0, 16}) { return {resource_at(r), range, true}; }
 
-TEST(CommandOrder, CommandsWithNothingInCommonAreOfOneLevel) {
+TEST(CommandOrder, IndependentCommandsShareALevel) {
     CommandOrder order;
     EXPECT_EQ(order.levels(), 0u);
     EXPECT_EQ(order.add({write_of(0)}), 0u);
@@ -40,7 +40,7 @@ TEST(CommandOrder, HalvesOfABufferAreIndependentAndTheWholeFollowsBoth) {
     EXPECT_EQ(order.level(2), 1u);
 }
 
-TEST(CommandOrder, AChainHasALevelForEachCommand) {
+TEST(CommandOrder, AChainHasOneLevelPerCommand) {
     CommandOrder order;
     for (std::uint32_t c = 0; c < 5; ++c) {
         order.add({read_of(c), write_of(c + 1)});
@@ -60,7 +60,7 @@ TEST(CommandOrder, ReadersOfOneWriteShareALevelAndTheNextWriteFollowsAllOfThem) 
     EXPECT_EQ(order.level(4), 2u);
 }
 
-TEST(CommandOrder, WhatANeighbourImpliesIsLeftOut) {
+TEST(CommandOrder, ImpliedDependenciesAreLeftOut) {
     CommandOrder order;
     order.add({write_of(0), write_of(1)});
     order.add({read_of(0), write_of(2)});
@@ -68,7 +68,7 @@ TEST(CommandOrder, WhatANeighbourImpliesIsLeftOut) {
     EXPECT_EQ(order.after(2), After{1}) << "1 has followed 0";
 }
 
-TEST(CommandOrder, ABufferThatIsBoundTwiceIsUsedOnce) {
+TEST(CommandOrder, ABufferBoundTwiceCountsAsOneUse) {
     CommandOrder order;
     order.add({read_of(0), write_of(0, {4, 8})});
     order.add({read_of(0, {0, 4})});
@@ -78,7 +78,7 @@ TEST(CommandOrder, ABufferThatIsBoundTwiceIsUsedOnce) {
     EXPECT_EQ(order.after(2), After{0});
 }
 
-TEST(CommandOrder, AFenceFollowsAllBeforeItAndAllBehindFollowIt) {
+TEST(CommandOrder, AFenceFollowsAllEarlierCommandsAndPrecedesAllLaterOnes) {
     CommandOrder order;
     order.add({write_of(0)});
     order.add({read_of(0)});
@@ -94,7 +94,7 @@ TEST(CommandOrder, AFenceFollowsAllBeforeItAndAllBehindFollowIt) {
     EXPECT_EQ(order.after(6), After{5});
 }
 
-TEST(CommandOrder, FencesInARowFollowEachOther) {
+TEST(CommandOrder, ConsecutiveFencesFollowEachOther) {
     CommandOrder order;
     order.add_fence();
     order.add_fence();
@@ -112,7 +112,7 @@ void expect_ordered(const testing::Checked& checked, std::uint64_t at_least) {
     EXPECT_GE(checked.programs, at_least);
 }
 
-TEST(CommandOrder, IsAsDefinedForAllSmallPrograms) {
+TEST(CommandOrder, MatchesTheDefinitionForAllSmallPrograms) {
     expect_ordered(
         check_all_orders({.commands = 3, .resources = 1, .units = 3, .accesses = 2, .fences = true}),
         100'000);
@@ -122,7 +122,7 @@ TEST(CommandOrder, IsAsDefinedForAllSmallPrograms) {
     expect_ordered(check_all_orders({.commands = 5, .resources = 2, .units = 2, .fences = true}), 100'000);
 }
 
-TEST(CommandOrder, IsAsDefinedForLongRandomPrograms) {
+TEST(CommandOrder, MatchesTheDefinitionForLongRandomPrograms) {
     for (std::uint64_t i = 0; i < 6; ++i)
         expect_ordered(check_random_orders({.seed = testing::seed_or(200 + i), .commands = 500}), 1);
     expect_ordered(

@@ -12,7 +12,7 @@ using testing::error_of;
 using testing::expect_contains;
 using testing::NullContext;
 
-TEST(Context, TheDefaultOneIsMadeOnFirstUseAndStays) {
+TEST(Context, TheDefaultContextIsCreatedOnFirstUseAndKept) {
     const Context first = current_context();
     EXPECT_EQ(first, current_context());
     EXPECT_GE(first.queue_count(), 1u);
@@ -36,7 +36,7 @@ TEST(Context, UseMakesItCurrentInItsScope) {
     EXPECT_EQ(current_context(), outside);
 }
 
-TEST(Context, IsCurrentInOneThreadOnly) {
+TEST(Context, UseAffectsOnlyTheCallingThread) {
     const Context mine = make_context({.devices = {"cpu:0"}});
     const auto use = mine.use();
     Context theirs = mine;
@@ -44,7 +44,7 @@ TEST(Context, IsCurrentInOneThreadOnly) {
     EXPECT_NE(theirs, mine);
 }
 
-TEST(Context, NumbersItsQueuesThroughItsDevices) {
+TEST(Context, NumbersQueuesAcrossItsDevices) {
     const Context context = make_context({.devices = {"cpu:0", "reference:0"}, .queues_per_device = 2});
     ASSERT_EQ(context.queue_count(), 4u);
     EXPECT_EQ(context.queue(1).device().id(), "cpu:0");
@@ -55,7 +55,7 @@ TEST(Context, NumbersItsQueuesThroughItsDevices) {
     expect_contains(error_of(ErrorCode::IndexError, [] { (void)queue(4); }), "there is no queue 4");
 }
 
-TEST(Context, TakesAWidthForTheCpu) {
+TEST(Context, TakesAVectorWidthForTheCpu) {
     for (const unsigned width : {1u, 4u, 8u, 16u}) {
         EXPECT_EQ(make_context({.devices = {"cpu"}, .cpu_width = width}).devices()[0].subgroup_size, width);
     }
@@ -63,14 +63,14 @@ TEST(Context, TakesAWidthForTheCpu) {
                     "3 lanes");
 }
 
-TEST(Context, RefusesImpossibleOptions) {
+TEST(Context, RejectsInvalidOptions) {
     error_of(ErrorCode::InvalidArgument, [] { (void)make_context({.queues_per_device = 0}); });
     error_of(ErrorCode::InvalidArgument,
              [] { (void)make_context({.devices = {"cpu"}, .queues_per_device = 1'000'000}); });
     error_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"cpu:0", "quantum:0"}}); });
 }
 
-TEST(Context, EndsWithItsLastCopyAndWaitsForItsWork) {
+TEST(Context, ClosesWithItsLastCopyAndWaitsForItsWork) {
     NullContext null;
     auto second = std::make_unique<Context>(null.context);
     Buffer<int> buffer;
@@ -86,7 +86,7 @@ TEST(Context, EndsWithItsLastCopyAndWaitsForItsWork) {
     EXPECT_EQ(null.log->lines().back(), "q0 wait 1");
 }
 
-TEST(Context, ItsThingsAreUnusableOnceItIsGone) {
+TEST(Context, ItsObjectsThrowAfterItIsDestroyed) {
     auto context = std::make_unique<Context>(make_context({.devices = {"cpu:0"}}));
     auto copy = kernel("copy", [](Buff<int> data) { data[global_id().x] = 1; });
     Buffer<int> buffer;
@@ -114,7 +114,7 @@ TEST(Context, ItsThingsAreUnusableOnceItIsGone) {
     EXPECT_EQ(fresh.read(0)[15], 1);
 }
 
-TEST(Context, ManyLiveAndDieInManyThreads) {
+TEST(Context, ManyThreadsCreateAndDestroyContexts) {
     std::atomic<int> right{0};
     auto set = kernel("set", [](Buff<int> data, Const<int> value) { data[global_id().x] = value; });
     std::vector<std::thread> threads;
@@ -157,7 +157,7 @@ TEST_F(ContextEnvironment, NamesTheDefaultDevice) {
         ::testing::ExitedWithCode(0), "opened reference:0");
 }
 
-TEST_F(ContextEnvironment, AnUnknownDeviceIsAClearError) {
+TEST_F(ContextEnvironment, AnUnknownDeviceThrowsAndListsTheDevices) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_DEVICES", "cpu:0,warp:9", 1);

@@ -25,25 +25,25 @@ protected:
     using Ids = std::vector<std::string>;
 };
 
-TEST_F(DriversTest, ABackendAloneIsItsFirstDevice) {
+TEST_F(DriversTest, ABackendNameSelectsItsFirstDevice) {
     EXPECT_EQ(select({"cpu", "null"}), (Ids{"cpu:0", "null:0"}));
 }
 
-TEST_F(DriversTest, AnIndexPicksOneDevice) {
+TEST_F(DriversTest, AnIndexSelectsOneDevice) {
     EXPECT_EQ(select({"null:2", "null:0"}), (Ids{"null:2", "null:0"}));
 }
 
-TEST_F(DriversTest, AStarPicksAll) { EXPECT_EQ(select({"null:*"}), (Ids{"null:0", "null:1", "null:2"})); }
-
-TEST_F(DriversTest, PartOfANamePicksTheFirstThatHasIt) {
-    EXPECT_EQ(select({"null:at ALL"}), (Ids{"null:1"}));
+TEST_F(DriversTest, AStarSelectsAllDevices) {
+    EXPECT_EQ(select({"null:*"}), (Ids{"null:0", "null:1", "null:2"}));
 }
 
-TEST_F(DriversTest, CaseAndBlanksDoNotMatter) {
+TEST_F(DriversTest, PartOfANameSelectsTheFirstMatch) { EXPECT_EQ(select({"null:at ALL"}), (Ids{"null:1"})); }
+
+TEST_F(DriversTest, CaseAndBlanksAreIgnored) {
     EXPECT_EQ(select({" CPU:0 ", "Null:NOTHING"}), (Ids{"cpu:0", "null:0"}));
 }
 
-TEST_F(DriversTest, AWrongNameIsAnErrorThatListsWhatThereIs) {
+TEST_F(DriversTest, AnUnknownNameThrowsAndListsTheDevices) {
     for (const std::string name :
          {"gpu", "cpu:7", "cpu:no such name", "cpu:", "", ":0", "null:3", "cpu:0:0", "cpu:-1"}) {
         const std::string text = error_of(ErrorCode::UnknownDevice, [&] { (void)select({name}); });
@@ -80,7 +80,7 @@ private:
     int& looked_;
 };
 
-TEST_F(DriversTest, DriversThatAreNotNeededStayClosed) {
+TEST_F(DriversTest, UnneededDriversAreNotOpened) {
     static int looked = 0;  // the driver stays until the process ends
     Drivers::instance().add(std::make_unique<ShyDriver>(looked));
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
@@ -126,7 +126,7 @@ void print_preferred(std::unique_ptr<backends::Driver> vulkan, std::unique_ptr<b
     std::exit(0);
 }
 
-TEST_F(DriversTest, AGpuOfVulkanComesBeforeOneOfOpenClBeforeTheCpu) {
+TEST_F(DriversTest, PrefersVulkanGpusThenOpenClGpusThenTheCpu) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     using enum DeviceType;
     const auto driver = [](std::string_view name, DeviceType type, bool software = false) {

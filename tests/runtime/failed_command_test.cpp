@@ -78,7 +78,7 @@ void fail_each_command(const std::function<void(Work&)>& prepare, const std::fun
 
 void nothing(Work& /*work*/) {}
 
-TEST(FailedCommand, OfALaunchOnAllQueuesLeavesNothingBehind) {
+TEST(FailedCommand, OfALaunchOnAllQueuesLeavesAConsistentState) {
     fail_each_command(nothing, [](Work& work) { make_touch()(work.own); });
     fail_each_command(nothing, [](Work& work) {
         make_touch()(work.shared);
@@ -86,7 +86,7 @@ TEST(FailedCommand, OfALaunchOnAllQueuesLeavesNothingBehind) {
     });
 }
 
-TEST(FailedCommand, OfATransferLeavesNothingBehind) {
+TEST(FailedCommand, OfATransferLeavesAConsistentState) {
     fail_each_command(nothing, [](Work& work) { work.own.fill(2); });
     fail_each_command(nothing, [](Work& work) { work.own.view(0, 64).write(std::vector<int>(64)); });
     fail_each_command(nothing, [](Work& work) { static_cast<void>(work.own.view(0, 64).read()); });
@@ -99,7 +99,7 @@ Buffer<int> part(const Buffer<int>& buffer) {
     return buffer.view(0, few_elements).reshape({4, 4, 4, 4, 4}).sub({some, some, some, some, some});
 }
 
-TEST(FailedCommand, OfATransferInSeveralCommandsLeavesNothingBehind) {
+TEST(FailedCommand, OfATransferInSeveralCommandsLeavesAConsistentState) {
     fail_each_command(nothing, [](Work& work) { part(work.shared).fill(2); });
     fail_each_command(nothing, [](Work& work) { part(work.shared).write(std::vector<int>(32)); });
     fail_each_command(nothing, [](Work& work) { part(work.shared).copy_from(part(work.own)); });
@@ -112,7 +112,7 @@ TEST(FailedCommand, OfATransferInSeveralCommandsLeavesNothingBehind) {
     fail_each_command(nothing, with_host_array);
 }
 
-TEST(FailedCommand, OfAReadDoesNotLeaveOthersWritingIntoTheCallersMemory) {
+TEST(FailedCommand, OfAReadLeavesNoPendingWritesToCallerMemory) {
     Work work(false, few_elements);
     work.null.log->fail_at(3);
     EXPECT_THROW(static_cast<void>(part(work.shared).read(0)), MemoryError);
@@ -122,7 +122,7 @@ TEST(FailedCommand, OfAReadDoesNotLeaveOthersWritingIntoTheCallersMemory) {
     EXPECT_TRUE(lines[2].starts_with("q0 wait"));
 }
 
-TEST(FailedCommand, OfACopyBetweenDevicesLeavesNothingBehind) {
+TEST(FailedCommand, OfACopyBetweenDevicesLeavesAConsistentState) {
     fail_each_command(
         nothing,
         [](Work& work) {
@@ -133,7 +133,7 @@ TEST(FailedCommand, OfACopyBetweenDevicesLeavesNothingBehind) {
         many_elements);
 }
 
-TEST(FailedCommand, OfAGraphOnSeveralQueuesLeavesNothingBehind) {
+TEST(FailedCommand, OfAGraphOnSeveralQueuesLeavesAConsistentState) {
     const auto record_all = [](Work& work) {
         work.graph = record([&] {
             make_touch()(work.own);
@@ -153,7 +153,7 @@ TEST(FailedCommand, OfAGraphOnSeveralQueuesLeavesNothingBehind) {
     fail_each_command(record_apart, [](Work& work) { work.graph.submit({.instances = 4, .spread = true}); });
 }
 
-TEST(FailedCommand, OfAGraphBetweenDevicesLeavesNothingBehind) {
+TEST(FailedCommand, OfAGraphBetweenDevicesLeavesAConsistentState) {
     const auto record_hops = [](Work& work) {
         work.graph = record([&] {
             make_touch()(work.here);

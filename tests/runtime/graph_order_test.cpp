@@ -53,7 +53,7 @@ TEST(GraphOrder, IndependentBranchesAreNotOrdered) {
     EXPECT_EQ(entries[0].commands[3].after, std::vector<std::uint32_t>{1});
 }
 
-TEST(GraphOrder, QueuesWaitForEachOtherOnlyWhereBytesMeet) {
+TEST(GraphOrder, QueuesWaitForEachOtherOnlyOnConflicts) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2});
     const auto use = null.context.use();
     Buffer<int> data({128}, {.placement = Placement::per_device});
@@ -78,7 +78,7 @@ TEST(GraphOrder, QueuesWaitForEachOtherOnlyWhereBytesMeet) {
         1);
 }
 
-TEST(GraphOrder, ReplayingMakesNothingAnew) {
+TEST(GraphOrder, ReplayingCreatesNothing) {
     NullContext null;
     const auto use = null.context.use();
     Buffer<float> data(128);
@@ -102,7 +102,7 @@ TEST(GraphOrder, ReplayingMakesNothingAnew) {
     EXPECT_EQ(g.memory().planned, 512u);
 }
 
-TEST(GraphOrder, MemoryThatTemporariesShareOrdersThem) {
+TEST(GraphOrder, TemporariesThatShareMemoryAreOrdered) {
     NullContext null;
     const auto use = null.context.use();
     Buffer<int> in(64), out(64);
@@ -125,7 +125,7 @@ TEST(GraphOrder, MemoryThatTemporariesShareOrdersThem) {
         EXPECT_EQ(entries[0].commands[i].after, std::vector<std::uint32_t>{i - 1});
 }
 
-TEST(GraphOrder, AnEventOfASubmissionIsItsOwnPoint) {
+TEST(GraphOrder, EachSubmissionHasItsOwnEvent) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2});
     const auto use = null.context.use();
     Buffer<int> data(64);
@@ -138,7 +138,7 @@ TEST(GraphOrder, AnEventOfASubmissionIsItsOwnPoint) {
     EXPECT_EQ(null.log->lines(), (Lines{"q0 wait 1", "q1 wait 1"}));
 }
 
-TEST(GraphOrder, AnyIsTheQueueWithTheLeastToDo) {
+TEST(GraphOrder, AnySelectsTheLeastBusyQueue) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 3});
     const auto use = null.context.use();
     Buffer<int> data(64);

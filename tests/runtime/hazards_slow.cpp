@@ -19,7 +19,7 @@ TEST(HazardsSlow, OrderAllProgramsOfFourCommandsWithTwoAccesses) {
                       unless_sanitized(100'000'000u, 1'000'000u));
 }
 
-TEST(HazardsSlow, OrderAllProgramsOfFourCommandsWithTwoAccessesOnLanesThatAreDisturbed) {
+TEST(HazardsSlow, OrderAllProgramsOfFourCommandsWithTwoAccessesOnDisturbedLanes) {
     expect_none_wrong(
         check_all_maps(
             {.commands = 4, .resources = 2, .units = 2, .accesses = 2, .lanes = 2, .disturbed = true}),

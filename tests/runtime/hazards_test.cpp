@@ -41,7 +41,7 @@ std::string a_write_follows(const AccessMap& map, const Range& range) {
     return followed(map, range, writing);
 }
 
-TEST(Ranges, IntersectWhereTheyHaveAUnitInCommon) {
+TEST(Ranges, IntersectIfTheyShareAUnit) {
     EXPECT_FALSE(intersects({0, 8}, {8, 16}));
     EXPECT_TRUE(intersects({0, 9}, {8, 16}));
     EXPECT_TRUE(intersects({0, 16}, {4, 5}));
@@ -49,7 +49,7 @@ TEST(Ranges, IntersectWhereTheyHaveAUnitInCommon) {
     EXPECT_FALSE(intersects({0, 16}, {5, 5}));
 }
 
-TEST(AccessMap, WhatNobodyHasUsedFollowsNothing) {
+TEST(AccessMap, AFirstUseFollowsNothing) {
     const AccessMap map;
     EXPECT_EQ(a_read_follows(map, {0, 8}), "");
     EXPECT_EQ(a_write_follows(map, {0, 8}), "");
@@ -74,7 +74,7 @@ TEST(AccessMap, AWriteFollowsTheReadsSinceTheLastWrite) {
         << "they have followed the write, and it the read before";
 }
 
-TEST(AccessMap, AWriteWithNoReadBetweenFollowsTheWrite) {
+TEST(AccessMap, AWriteWithoutReadsInBetweenFollowsTheLastWrite) {
     AccessMap map;
     map.add({0, 8}, writing, {0, 1});
     EXPECT_EQ(a_write_follows(map, {0, 8}), "0:1");
@@ -101,7 +101,7 @@ TEST(AccessMap, APartialOverwriteKeepsTheRestOfTheOlderRange) {
     EXPECT_EQ(map.pieces(), 2u);
 }
 
-TEST(AccessMap, AWriteInTheMiddleSplitsWhatWasThere) {
+TEST(AccessMap, AWriteInTheMiddleSplitsAPiece) {
     AccessMap map;
     map.add({0, 16}, writing, {0, 1});
     map.add({0, 16}, reading, {1, 1});
@@ -113,7 +113,7 @@ TEST(AccessMap, AWriteInTheMiddleSplitsWhatWasThere) {
     EXPECT_EQ(a_read_follows(map, {8, 16}), "0:1");
 }
 
-TEST(AccessMap, AReadOfAPartIsOnlyThere) {
+TEST(AccessMap, AReadOfAPartAffectsOnlyThatPart) {
     AccessMap map;
     map.add({0, 16}, writing, {0, 1});
     map.add({4, 8}, reading, {1, 1});
@@ -133,7 +133,7 @@ TEST(AccessMap, AUseFillsTheGapsBetweenOthers) {
     EXPECT_EQ(a_read_follows(map, {0, 10}), "0:1 1:1");
 }
 
-TEST(AccessMap, PiecesThatHaveBecomeEqualJoin) {
+TEST(AccessMap, PiecesThatBecomeEqualAreJoined) {
     AccessMap map;
     map.add({0, 4}, writing, {0, 1});
     map.add({8, 12}, writing, {0, 1});
@@ -146,7 +146,7 @@ TEST(AccessMap, PiecesThatHaveBecomeEqualJoin) {
     EXPECT_EQ(map.pieces(), 1u) << "a write makes all of its range one";
 }
 
-TEST(AccessMap, ReadersThatCameInAnotherOrderAreTheSameState) {
+TEST(AccessMap, TheOrderOfReadersDoesNotMatter) {
     AccessMap map;
     map.add({0, 4}, reading, {0, 1});
     map.add({4, 8}, reading, {2, 1});
@@ -158,7 +158,7 @@ TEST(AccessMap, ReadersThatCameInAnotherOrderAreTheSameState) {
     EXPECT_EQ(a_write_follows(map, {0, 8}), "0:1 1:1 2:1");
 }
 
-TEST(AccessMap, OfTheReadsOfALaneTheLastIsEnough) {
+TEST(AccessMap, OnlyTheLastReadOfALaneIsKept) {
     AccessMap map;
     for (std::uint64_t point = 1; point <= 3; ++point) {
         map.add({0, 8}, reading, {0, point});
@@ -167,7 +167,7 @@ TEST(AccessMap, OfTheReadsOfALaneTheLastIsEnough) {
     EXPECT_EQ(a_write_follows(map, {0, 8}), "0:3 1:3");
 }
 
-TEST(AccessMap, UsesOfALaneMayComeInTheWrongOrder) {
+TEST(AccessMap, UsesOfALaneMayBeAddedOutOfOrder) {
     AccessMap map;
     map.add({0, 8}, writing, {0, 3});
     map.add({0, 8}, writing, {0, 2});
@@ -179,7 +179,7 @@ TEST(AccessMap, UsesOfALaneMayComeInTheWrongOrder) {
     EXPECT_EQ(a_write_follows(map, {0, 8}), "1:2");
 }
 
-TEST(AccessMap, AReadThatWasToldBeforeTheWriteItFollowsStays) {
+TEST(AccessMap, AReadAddedBeforeTheWriteItFollowsIsKept) {
     AccessMap map;
     map.add({0, 8}, reading, {1, 1});
     map.add({0, 8}, reading, {0, 5});
@@ -188,7 +188,7 @@ TEST(AccessMap, AReadThatWasToldBeforeTheWriteItFollowsStays) {
     EXPECT_EQ(a_read_follows(map, {0, 8}), "0:4");
 }
 
-TEST(AccessMap, AnEmptyRangeIsNoUse) {
+TEST(AccessMap, AnEmptyRangeIsIgnored) {
     AccessMap map;
     map.add({4, 4}, writing, {0, 1});
     EXPECT_EQ(map.pieces(), 0u);
@@ -199,7 +199,7 @@ TEST(AccessMap, AnEmptyRangeIsNoUse) {
     EXPECT_EQ(map.pieces(), 1u);
 }
 
-TEST(AccessMap, AUseAtPointZeroIsOver) {
+TEST(AccessMap, AUseAtPointZeroIsIgnored) {
     AccessMap map;
     map.add({0, 8}, writing, {0, 0});
     map.add({0, 8}, reading, {1, 0});
@@ -212,7 +212,7 @@ TEST(AccessMap, AUseAtPointZeroIsOver) {
     EXPECT_EQ(a_read_follows(map, {0, 8}), "0:1");
 }
 
-TEST(AccessMap, ForgetsWhatHasPassed) {
+TEST(AccessMap, ForgetRemovesCompletedUses) {
     AccessMap map;
     map.add({0, 8}, writing, {0, 1});
     map.add({0, 8}, reading, {1, 1});
@@ -229,7 +229,7 @@ TEST(AccessMap, ForgetsWhatHasPassed) {
     EXPECT_EQ(map.pieces(), 0u);
 }
 
-TEST(AccessMap, PiecesJoinWhenTheirDifferenceIsForgotten) {
+TEST(AccessMap, PiecesJoinWhenForgettingMakesThemEqual) {
     AccessMap map;
     map.add({0, 16}, writing, {0, 1});
     map.add({4, 8}, reading, {1, 1});
@@ -239,7 +239,7 @@ TEST(AccessMap, PiecesJoinWhenTheirDifferenceIsForgotten) {
     EXPECT_EQ(a_write_follows(map, {0, 16}), "0:1");
 }
 
-TEST(AccessMap, WhatIsForgottenInTheMiddleKeepsItsNeighboursApart) {
+TEST(AccessMap, ForgettingAPieceDoesNotJoinItsNeighbours) {
     AccessMap map;
     map.add({0, 4}, writing, {0, 1});
     map.add({4, 8}, writing, {1, 1});
@@ -288,7 +288,7 @@ TEST(AccessMap, SubresourcesOfAnImageAreUnits) {
 
 // ---- the union of a command's accesses ----
 
-TEST(MergeAccesses, AreOneUseWhereTheyMeet) {
+TEST(MergeAccesses, AreMergedIfTheyIntersect) {
     const auto merged = [](std::vector<Access> accesses) {
         return describe(merge_accesses(std::move(accesses)));
     };
@@ -308,7 +308,7 @@ void expect_painted(const std::vector<Access>& accesses) {
     ASSERT_EQ(describe(merge_accesses(accesses)), describe(painted(accesses))) << describe(accesses);
 }
 
-TEST(MergeAccesses, AreThePaintedUnitsForAllListsOfThree) {
+TEST(MergeAccesses, MatchPaintedUnitsForAllListsOfThree) {
     std::vector<Access> all;
     for (unsigned r = 0; r < 2; ++r) {
         for (std::uint64_t begin = 0; begin < 3; ++begin) {
@@ -335,7 +335,7 @@ TEST(MergeAccesses, AreThePaintedUnitsForAllListsOfThree) {
     }
 }
 
-TEST(MergeAccesses, AreThePaintedUnitsOfLongRandomLists) {
+TEST(MergeAccesses, MatchPaintedUnitsForLongRandomLists) {
     const std::uint64_t seed = testing::seed_or(17);
     SCOPED_TRACE(cat("VOLLEY_SEED=", seed));
     Random random(seed);
@@ -369,7 +369,7 @@ TEST(Hazards, OrderAllProgramsOfFourCommandsWithTwoAccessesToOneResource) {
     expect_all_right(check_all_maps({.commands = 4, .resources = 1, .units = 3, .accesses = 2}), 5'000'000);
 }
 
-TEST(Hazards, OrderAllProgramsOfFourCommandsOnLanesThatAreDisturbed) {
+TEST(Hazards, OrderAllProgramsOfFourCommandsOnDisturbedLanes) {
     expect_all_right(
         check_all_maps({.commands = 4, .resources = 2, .units = 2, .lanes = 2, .disturbed = true}), 300'000);
     expect_all_right(

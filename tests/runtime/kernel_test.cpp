@@ -12,7 +12,7 @@ namespace {
 using testing::expect_contains;
 using testing::NullContext;
 
-TEST(Kernel, IsTracedOnceAtItsFirstLaunch) {
+TEST(Kernel, IsTracedOnceOnItsFirstLaunch) {
     int traced = 0;
     auto set = kernel("set", [&traced](Buff<int> data) {
         ++traced;
@@ -26,7 +26,7 @@ TEST(Kernel, IsTracedOnceAtItsFirstLaunch) {
     EXPECT_EQ(traced, 1);
 }
 
-TEST(Kernel, LetsGoOfItsLambdaOnceItIsTraced) {
+TEST(Kernel, DestroysItsLambdaAfterTracing) {
     auto token = std::make_shared<int>(3);
     auto set = kernel("set", [token](Buff<int> data) { data[global_id().x] = *token; });
     EXPECT_EQ(token.use_count(), 2);
@@ -34,7 +34,7 @@ TEST(Kernel, LetsGoOfItsLambdaOnceItIsTraced) {
     EXPECT_EQ(token.use_count(), 1);
 }
 
-TEST(Kernel, ShowsItsIrAndItsCode) {
+TEST(Kernel, ReturnsItsIrAndItsCode) {
     auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
         data[global_id().x] = data[global_id().x] * alpha;
     });
@@ -44,7 +44,7 @@ TEST(Kernel, ShowsItsIrAndItsCode) {
 }
 
 // The optimising code generator takes ten times as long, and from there on the square of it.
-TEST(Kernel, OfTensOfThousandsOfOperationsIsCompiledInSeconds) {
+TEST(Kernel, WithTensOfThousandsOfOperationsCompilesInSeconds) {
     const Context context = make_context({.devices = {"cpu:0"}});
     const auto use = context.use();
     constexpr u32 steps = 12'000;
@@ -67,7 +67,7 @@ TEST(Kernel, OfTensOfThousandsOfOperationsIsCompiledInSeconds) {
     }
 }
 
-TEST(Kernel, IsCompiledOnceForEachContextHoweverOftenItIsMade) {
+TEST(Kernel, IsCompiledOncePerContextHoweverOftenItIsCreated) {
     NullContext first;
     const auto launch = [](int number) {
         auto add =
@@ -99,7 +99,7 @@ TEST(Kernel, IsCompiledForEachDeviceOfAContext) {
     EXPECT_EQ(null.log->programs_made, 2u);
 }
 
-TEST(Kernel, OneKernelServesSeveralContexts) {
+TEST(Kernel, WorksInSeveralContexts) {
     auto set = kernel("set", [](Buff<int> data, Const<int> value) { data[global_id().x] = value; });
     const Context a = make_context({.devices = {"cpu"}});
     const Context b = make_context({.devices = {"reference"}});
@@ -120,7 +120,7 @@ TEST(Kernel, OneKernelServesSeveralContexts) {
     }
 }
 
-TEST(Kernel, IsTracedAndLaunchedByManyThreadsAtOnce) {
+TEST(Kernel, IsTracedAndLaunchedByManyThreadsConcurrently) {
     auto add = kernel(
         "add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });
     std::atomic<int> wrong{0};
@@ -142,7 +142,7 @@ TEST(Kernel, IsTracedAndLaunchedByManyThreadsAtOnce) {
     EXPECT_EQ(wrong, 0);
 }
 
-TEST(Kernel, ABigGridAndASmallOneGiveTheSame) {
+TEST(Kernel, LargeAndSmallGridsGiveTheSameResult) {
     auto square = kernel("square", [](Buff<u32> data) {
         auto i = global_id().x;
         data[i] = i * i;
@@ -155,7 +155,7 @@ TEST(Kernel, ABigGridAndASmallOneGiveTheSame) {
     }
 }
 
-TEST(Kernel, ManyLaunchesWithoutAWaitComeOutInOrder) {
+TEST(Kernel, ManyLaunchesWithoutAWaitRunInOrder) {
     auto step = kernel(
         "step", [](Buff<u32> data, Const<u32> k) { data[global_id().x] = data[global_id().x] * 3u + k; });
     for (const u32 size : {100u, 200'000u}) {

@@ -52,7 +52,7 @@ TEST_P(LaunchTest, RunsOnceForEachElementOfTheFirstBuffer) {
     EXPECT_EQ(runs([](auto k) { return k; }, 1003), 1003);
 }
 
-TEST_P(LaunchTest, RunsAsOftenAsAsked) {
+TEST_P(LaunchTest, RunsTheRequestedNumberOfInvocations) {
     EXPECT_EQ(runs([](auto k) { return k.over(100); }), 100);
     EXPECT_EQ(runs([](auto k) { return k.over(100u); }), 100);
     EXPECT_EQ(runs([](auto k) { return k.over(std::size_t{77}); }), 77);
@@ -63,7 +63,7 @@ TEST_P(LaunchTest, RunsAsOftenAsAsked) {
     EXPECT_EQ(runs([](auto k) { return k.over(100).local(64); }), 100);
 }
 
-TEST_P(LaunchTest, GivesEveryInvocationItsPlace) {
+TEST_P(LaunchTest, EveryInvocationSeesItsIndices) {
     Buffer<u32> data({6, 5, 40});
     make_number().over({40, 5, 6}).local({8, 1, 1})(data);
     const std::vector<u32> result = data.read(0);
@@ -78,7 +78,7 @@ TEST_P(LaunchTest, RunsOnEveryQueueUnlessOneIsNamed) {
     EXPECT_EQ(data.read(), (std::vector<std::vector<int>>{{1, 1, 1, 1}, {2, 2, 2, 2}}));
 }
 
-TEST_P(LaunchTest, ZeroIsLegalAndDoesNothing) {
+TEST_P(LaunchTest, EmptyGridsDoNothing) {
     EXPECT_EQ(runs([](auto k) { return k.over(0); }), 0);
     EXPECT_EQ(runs([](auto k) { return k.over({5, 0, 5}); }), 0);
     EXPECT_EQ(runs([](auto k) { return k.groups(0).local(64); }), 0);
@@ -90,7 +90,7 @@ TEST_P(LaunchTest, ZeroIsLegalAndDoesNothing) {
     EXPECT_NO_THROW(make_reverse().over(0)(some));
 }
 
-TEST_P(LaunchTest, ConstantsConvertWhereNothingIsLost) {
+TEST_P(LaunchTest, ConstantsConvertWithoutLoss) {
     auto set = kernel(
         "set", [](Buff<double> data, Const<double> a, Const<u8> b, Const<complex<float>> c, Const<vec2> d) {
             data[0] = a;
@@ -175,7 +175,7 @@ TEST_P(BadLaunchTest, WorkgroupsBeyondTheLimit) {
     expect_contains(refusal([](auto k) { return k.over(64).local(0); }), "zero");
 }
 
-TEST_P(BadLaunchTest, OverAndGroupsAtOnce) {
+TEST_P(BadLaunchTest, BothOverAndGroups) {
     expect_contains(refusal([](auto k) { return k.over(64).groups(1); }), "both over() and groups()");
 }
 
@@ -257,7 +257,7 @@ TEST_P(BadLaunchTest, ABodyThatThrowsWhileItIsTraced) {
     EXPECT_EQ(data.read(0)[0], 1) << "it can be tried again";
 }
 
-TEST_P(BadLaunchTest, ALaunchInsideOfAKernel) {
+TEST_P(BadLaunchTest, ALaunchInAKernelBody) {
     auto inner = make_count();
     Buffer<int> data(4);
     data.fill(0);

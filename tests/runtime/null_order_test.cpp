@@ -42,7 +42,7 @@ NullEntry following(NullEntry launch, backends::Point after) {
     return launch;
 }
 
-TEST(NullOrder, SeesThatQueuesAreInNoOrder) {
+TEST(NullOrder, ReportsConflictsBetweenQueues) {
     EXPECT_NE(NullOrder({write_of(0, 1, 0), write_of(1, 1, 4)}).unordered(), "");
     EXPECT_NE(NullOrder({read_of(0, 1, 0), write_of(1, 1, 4)}).unordered(), "");
     EXPECT_EQ(NullOrder({read_of(0, 1, 0), read_of(1, 1, 4)}).unordered(), "") << "reads need none";
@@ -50,7 +50,7 @@ TEST(NullOrder, SeesThatQueuesAreInNoOrder) {
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), write_of(0, 2, 0)}).unordered(), "") << "a queue is in order";
 }
 
-TEST(NullOrder, FollowsWaitsOfQueues) {
+TEST(NullOrder, AccountsForWaitsOfQueues) {
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), wait_for(1, 1, 0, 1), write_of(1, 2, 4)}).unordered(), "");
     EXPECT_NE(NullOrder({write_of(0, 1, 0), write_of(0, 2, 0), wait_for(1, 1, 0, 1), write_of(1, 2, 4)})
                   .unordered(),
@@ -63,13 +63,13 @@ TEST(NullOrder, FollowsWaitsOfQueues) {
         << "what is waited for has waited";
 }
 
-TEST(NullOrder, FollowsWaitsOfTheHost) {
+TEST(NullOrder, AccountsForWaitsOfTheHost) {
     const NullEntry wait = command(NullKind::Wait, 0, 1);
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), wait, write_of(1, 1, 0)}).unordered(), "");
     EXPECT_NE(NullOrder({write_of(0, 1, 0), write_of(1, 1, 0), wait}).unordered(), "") << "too late";
 }
 
-TEST(NullOrder, LetsLaunchesOverlap) {
+TEST(NullOrder, AllowsLaunchesToOverlap) {
     EXPECT_NE(
         NullOrder({write_of(0, 1, 0), write_of(0, 2, 100), following(write_of(0, 3, 0), 0)}).unordered(), "");
     EXPECT_EQ(
@@ -81,7 +81,7 @@ TEST(NullOrder, LetsLaunchesOverlap) {
         << "a wait for another queue is for all that comes later";
 }
 
-TEST(NullOrder, KnowsThatTheHostReadsWhatItWritesWhileItGivesTheCommand) {
+TEST(NullOrder, TreatsHostMemoryOfAWriteAsReadDuringSubmission) {
     const NullUse bytes{NullUse::host, 1000, 8, false};
     const NullUse filled{NullUse::host, 1000, 8, true};
     const NullEntry read = command(NullKind::Read, 0, 1, {{1, 0, 8, false}, filled});
@@ -90,7 +90,7 @@ TEST(NullOrder, KnowsThatTheHostReadsWhatItWritesWhileItGivesTheCommand) {
     EXPECT_EQ(NullOrder({read, command(NullKind::Wait, 0, 1), write}).unordered(), "");
 }
 
-TEST(NullOrder, LooksIntoBatches) {
+TEST(NullOrder, ChecksTheCommandsOfBatches) {
     const auto batch = [](std::vector<std::uint32_t> after, std::uint32_t instances) {
         NullEntry entry = command(NullKind::Batch, 0, 1);
         entry.commands = {NullCommand{NullKind::Fill, {{1, 0, 8, true}}, {}, 0},
@@ -107,7 +107,7 @@ TEST(NullOrder, LooksIntoBatches) {
     EXPECT_NE(NullOrder({batch({0}, 1), wait_for(1, 1, 0, 1), write_of(1, 2, 100)}).needless(), "");
 }
 
-TEST(NullOrder, SeesNeedlessWaits) {
+TEST(NullOrder, ReportsNeedlessWaits) {
     const auto needless = [](std::vector<NullEntry> entries) {
         return NullOrder(std::move(entries)).needless() != "";
     };
@@ -126,7 +126,7 @@ TEST(NullOrder, SeesNeedlessWaits) {
     EXPECT_FALSE(needless({write_of(0, 1, 0), following(read_of(0, 2, 4), 1)}));
 }
 
-TEST(NullOrder, TellsWhatIsBeforeWhat) {
+TEST(NullOrder, ReportsWhichCommandsPrecedeOthers) {
     const NullOrder order({write_of(0, 1, 0), write_of(1, 1, 8), wait_for(1, 2, 0, 1), write_of(1, 3, 0)});
     EXPECT_TRUE(order.is_before(0, 3));
     EXPECT_TRUE(order.is_before(1, 3));

@@ -42,7 +42,7 @@ TEST_F(OpenClRawKernel, TakesBuffersAndValues) {
     EXPECT_EQ(y.read(1)[10], 10.0F);
 }
 
-TEST_F(OpenClRawKernel, RunsExactlyAsManyInvocationsAsAskedFor) {
+TEST_F(OpenClRawKernel, RunsExactlyTheRequestedInvocations) {
     const auto count = kernel_from_opencl<Buff<u32>>("count", R"(
         kernel void count(global uint* total) { atomic_inc(total); })");
     for (const unsigned n : {1u, 7u, 1000u, 1021u}) {
@@ -92,7 +92,7 @@ TEST_F(OpenClRawKernel, TakesVectorsOfThreeAsTheirComponents) {
     expect_contains(error_of(ErrorCode::CompileError, [&] { wrong.on(queue(0))(data); }), "vload3");
 }
 
-TEST_F(OpenClRawKernel, MixesWithOthersInOrder) {
+TEST_F(OpenClRawKernel, RunsInOrderWithOtherKernels) {
     const auto raw = kernel_from_opencl<Buff<float>>("raw", R"(
         kernel void raw(global float* data) { data[get_global_id(0)] += 1.0f; })");
     const auto own = kernel("own", [](Buff<float> data) {
@@ -126,7 +126,7 @@ TEST_F(OpenClRawKernel, TakesAnEntryBuildOptionsAndALocalSize) {
                     "declares 32");
 }
 
-TEST_F(OpenClRawKernel, ABadLocalSizeIsRefusedAtOnce) {
+TEST_F(OpenClRawKernel, AnInvalidLocalSizeThrowsAtCreation) {
     EXPECT_EQ(error_of(
                   ErrorCode::InvalidLaunch,
                   [] {
@@ -136,7 +136,7 @@ TEST_F(OpenClRawKernel, ABadLocalSizeIsRefusedAtOnce) {
     EXPECT_THROW((void)kernel_from_opencl<Buff<int>>("bad", "", {.local = {1, 2, 3, 4}}), LaunchError);
 }
 
-TEST_F(OpenClRawKernel, ABadSourceIsAnErrorWithTheLogAndTheContextGoesOn) {
+TEST_F(OpenClRawKernel, ABadSourceThrowsWithTheLogAndTheContextStaysUsable) {
     const auto bad = kernel_from_opencl<Buff<int>>("bad", R"(
         kernel void bad(global int* data) { data[0] = undeclared; })");
     const Buffer<int> data = as_buffer(counting<int>(64));
@@ -146,7 +146,7 @@ TEST_F(OpenClRawKernel, ABadSourceIsAnErrorWithTheLogAndTheContextGoesOn) {
     EXPECT_EQ(data.read(0)[5], 5);
 }
 
-TEST_F(OpenClRawKernel, DevicesOfOtherLanguagesRefuseIt) {
+TEST_F(OpenClRawKernel, DevicesOfOtherBackendsRejectIt) {
     const auto raw =
         kernel_from_opencl<Buff<int>>("raw", "kernel void raw(global int* data) { data[0] = 1; }");
     const Buffer<int> data = as_buffer(counting<int>(64));

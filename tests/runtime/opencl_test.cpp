@@ -49,7 +49,7 @@ TEST_F(OpenClContext, HoldsOpenClVulkanAndTheCpu) {
     EXPECT_EQ(buffer.read(2)[10], 30.0f);
 }
 
-TEST_F(OpenClContext, SeveralContextsLiveAtOnce) {
+TEST_F(OpenClContext, SeveralContextsExistAtOnce) {
     const Context first = make_context({.devices = {"opencl:0"}});
     const Context second = make_context({.devices = {"opencl:0"}});
     auto scale = make_scale();
@@ -61,7 +61,7 @@ TEST_F(OpenClContext, SeveralContextsLiveAtOnce) {
     }
 }
 
-TEST_F(OpenClContext, TwoThreadsLaunchAtOnce) {
+TEST_F(OpenClContext, TwoThreadsLaunchConcurrently) {
     const Context context = make_context({.devices = {"opencl:0"}});
     auto scale = make_scale();
     std::vector<std::thread> threads;
@@ -76,7 +76,7 @@ TEST_F(OpenClContext, TwoThreadsLaunchAtOnce) {
     for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(OpenClContext, LaunchesOfNothingDoNothing) {
+TEST_F(OpenClContext, EmptyLaunchesDoNothing) {
     const Context context = make_context({.devices = {"opencl:0"}});
     const ContextScope scope = context.use();
     Buffer<float> nothing({0});
@@ -89,7 +89,7 @@ TEST_F(OpenClContext, LaunchesOfNothingDoNothing) {
     EXPECT_EQ(buffer.read(0)[3], 3.0f);
 }
 
-TEST_F(OpenClContext, RefusesWhatIsBeyondTheDevicesLimits) {
+TEST_F(OpenClContext, RejectsLaunchesBeyondTheLimitsOfTheDevice) {
     const Context context = make_context({.devices = {"opencl:0"}, .memory_limit = 1 << 20});
     const ContextScope scope = context.use();
     Buffer<float> buffer = as_buffer(counting<float>(1024));
@@ -109,7 +109,7 @@ TEST_F(OpenClContext, RefusesWhatIsBeyondTheDevicesLimits) {
     EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context goes on";
 }
 
-TEST_F(OpenClContext, CpusOfOpenClAreSoftwareAndUsedOnlyWhenNamed) {
+TEST_F(OpenClContext, OpenClCpusAreSoftwareAndUsedOnlyWhenNamed) {
     const Context context = make_context({.devices = {"opencl:0", "opencl:0"}});
     const std::vector<DeviceInfo> found = context.devices();
     EXPECT_EQ(found[0].type, DeviceType::Cpu);
@@ -119,7 +119,7 @@ TEST_F(OpenClContext, CpusOfOpenClAreSoftwareAndUsedOnlyWhenNamed) {
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
 }
 
-TEST_F(OpenClContext, AWrongNameListsTheOpenClDevices) {
+TEST_F(OpenClContext, AnUnknownNameListsTheOpenClDevices) {
     expect_contains(
         error_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"opencl:99"}}); }),
         "opencl:0 (");
@@ -160,7 +160,7 @@ protected:
     std::filesystem::path folder_;
 };
 
-TEST_F(OpenClProcess, ALoaderThatCannotBeOpenedIsNoError) {
+TEST_F(OpenClProcess, ALoaderThatCannotBeOpenedIsNotAnError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -169,7 +169,7 @@ TEST_F(OpenClProcess, ALoaderThatCannotBeOpenedIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(OpenClProcess, ALibraryThatIsNoLoaderIsNoError) {
+TEST_F(OpenClProcess, ALibraryThatIsNotALoaderIsNotAnError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "libm.so.6", 1);
@@ -178,7 +178,7 @@ TEST_F(OpenClProcess, ALibraryThatIsNoLoaderIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(OpenClProcess, AMachineWithoutPlatformsIsNoError) {
+TEST_F(OpenClProcess, AMachineWithoutPlatformsIsNotAnError) {
     EXPECT_EXIT(
         {
             set_vendors("empty");
@@ -187,7 +187,7 @@ TEST_F(OpenClProcess, AMachineWithoutPlatformsIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(OpenClProcess, BrokenVendorFilesAreNoError) {
+TEST_F(OpenClProcess, BrokenVendorFilesAreNotAnError) {
     EXPECT_EXIT(
         {
             set_vendors("broken");
@@ -196,7 +196,7 @@ TEST_F(OpenClProcess, BrokenVendorFilesAreNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(OpenClProcess, AskingForADeviceNamesWhatThereIs) {
+TEST_F(OpenClProcess, RequestingAMissingDeviceListsTheOthers) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -206,7 +206,7 @@ TEST_F(OpenClProcess, AskingForADeviceNamesWhatThereIs) {
         ::testing::ExitedWithCode(0), "refused: there is no such device; 'opencl:0'; use one of: .*cpu:0");
 }
 
-TEST_F(OpenClProcess, TheDebugLogSaysWhyThereIsNone) {
+TEST_F(OpenClProcess, TheDebugLogExplainsWhyThereIsNoDevice) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_OPENCL_LOADER", "/nonexistent/libOpenCL.so.1", 1);
@@ -223,7 +223,7 @@ TEST_F(OpenClProcess, TheDebugLogSaysWhyThereIsNone) {
         ::testing::ExitedWithCode(0), "opencl: no platform");
 }
 
-TEST_F(OpenClProcess, TheSourceIsShownWhereItIsAskedFor) {
+TEST_F(OpenClProcess, TheSourceIsDumpedOnRequest) {
     // Settings are read once, so nothing may look for devices before they are set.
     EXPECT_EXIT(
         {

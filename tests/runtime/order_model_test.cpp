@@ -50,7 +50,7 @@ TEST_P(OrderModel, HoldsOnBuffersOfAllPlacements) {
     expect_right(program.run_random(steps_on_placements(), 4, 2000 / share, seed_or(2)));
 }
 
-TEST_P(OrderModel, HoldsForTransfersAndShortLives) {
+TEST_P(OrderModel, HoldsForTransfersAndShortLivedBuffers) {
     const std::vector<ProgramStep> steps = together({steps_with_the_host(), steps_at_once()});
     expect_right(program.run_all(steps, 2));
     expect_right(program.run_random(steps, 4, 2000 / share, seed_or(3)));
@@ -89,7 +89,7 @@ TEST_P(OrderModel, HoldsForInstancesOnSeveralQueues) {
                                     seed_or(11), How::Spread));
 }
 
-TEST_P(OrderModel, HoldsForGraphsAndWhatComesBehindThem) {
+TEST_P(OrderModel, HoldsForGraphsAndLaterCommands) {
     expect_right(program.run_all(steps_on_views(), 2, How::PartlyRecorded));
     expect_right(program.run_random(together({steps_on_views(), steps_on_placements()}), 6, 300 / share,
                                     seed_or(12), How::PartlyRecorded));

@@ -64,7 +64,7 @@ TEST(Order, ReadingAllReplicasReadsEachQueue) {
     EXPECT_EQ(null.log->lines(), (Lines{"q0 read 256 -> 2", "q0 wait 2", "q1 wait 1"}));
 }
 
-TEST(Order, AnEventWaitsForItsOwnPoint) {
+TEST(Order, AnEventWaitsOnlyForItsOwnPoint) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2});
     const auto use = null.context.use();
     Buffer<int> a(64);
@@ -110,7 +110,7 @@ TEST(Order, WaitingForADeviceWaitsForAllItsQueuesAndNoOthers) {
     EXPECT_EQ(null.log->lines(), (Lines{"q2 wait 1", "q3 wait 2", "q0 wait 1", "q1 wait 1"}));
 }
 
-TEST(Order, WhatOneDeviceRefusesStartsOnNone) {
+TEST(Order, ALaunchThatOneDeviceRejectsRunsOnNone) {
     NullContext null({.devices = {"null:0", "cpu"}});
     const auto use = null.context.use();
     Buffer<int> a(4096);

@@ -10,7 +10,7 @@ using backends::null::NullEntry;
 using testing::make_touch;
 using testing::NullContext;
 
-TEST(Overlap, AFullBarrierIsBetweenLaunchesThatShareNothing) {
+TEST(Overlap, AFullBarrierOrdersIndependentLaunches) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2}, {.overlaps = true});
     const auto use = null.context.use();
     Buffer<int> a(64), b(64);

@@ -68,7 +68,7 @@ TEST_F(PlacementTest, IsAValue) {
     EXPECT_NE(on, Placement::on(queue(2)));
 }
 
-TEST_F(PlacementTest, SaysHowManyReplicasThereAre) {
+TEST_F(PlacementTest, DeterminesTheNumberOfReplicas) {
     Buffer<int> replicated(4);
     EXPECT_EQ(homes(replicated), (Queues{0, 1, 2, 3}));
     EXPECT_FALSE(replicated.storage().shared());
@@ -86,7 +86,7 @@ TEST_F(PlacementTest, SaysHowManyReplicasThereAre) {
     EXPECT_EQ(one.storage().find(17), nullptr);
 }
 
-TEST_F(PlacementTest, OneQueueADeviceSharesNothing) {
+TEST_F(PlacementTest, WithOneQueuePerDeviceNothingIsShared) {
     NullContext single({.devices = {"null:0", "null:1"}});
     const auto use = single.context.use();
     Buffer<int> buffer(4, {.placement = Placement::per_device});
@@ -94,7 +94,7 @@ TEST_F(PlacementTest, OneQueueADeviceSharesNothing) {
     EXPECT_FALSE(buffer.storage().shared());
 }
 
-TEST_F(PlacementTest, OnAQueueOfAnotherContextIsAnError) {
+TEST_F(PlacementTest, OnAQueueOfAnotherContextThrows) {
     const NullContext other;
     const std::string text = error_of(ErrorCode::WrongContext, [&] {
         Buffer<int>(4, {.name = "lost", .placement = Placement::on(other.context.queue(0))});
@@ -120,7 +120,7 @@ TEST_F(PlacementTest, ALaunchRunsOnceForEachSetOfReplicas) {
     EXPECT_EQ(launched(), "0 1 2 3") << "no buffer restricts it";
 }
 
-TEST_F(PlacementTest, MemoryIsMadeWhereItIsUsedAlone) {
+TEST_F(PlacementTest, MemoryIsAllocatedOnlyWhereItIsUsed) {
     Buffer<int> per_device(4, {.placement = Placement::per_device});
     make_touch().on(queue(3))(per_device);
     EXPECT_EQ(null.log->live_blocks, 1u);
@@ -128,7 +128,7 @@ TEST_F(PlacementTest, MemoryIsMadeWhereItIsUsedAlone) {
     EXPECT_FALSE(per_device.is_allocated(0));
 }
 
-TEST_F(PlacementTest, BuffersThatNeverMeetAreAnErrorThatNamesBoth) {
+TEST_F(PlacementTest, BuffersWithoutACommonQueueThrowAndAreNamed) {
     Buffer<int> a(4, {.name = "a", .placement = Placement::on(queue(1))});
     Buffer<int> b(4, {.name = "b", .placement = Placement::on(queue(2))});
     const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_add()(a, b); });
@@ -138,7 +138,7 @@ TEST_F(PlacementTest, BuffersThatNeverMeetAreAnErrorThatNamesBoth) {
     EXPECT_EQ(null.log->live_blocks, 0u) << "nothing was made";
 }
 
-TEST_F(PlacementTest, AQueueWithoutTheBufferIsAnErrorThatSaysWhereItLives) {
+TEST_F(PlacementTest, AQueueWithoutTheBufferThrowsAndNamesItsQueues) {
     Buffer<int> a(4, {.name = "a", .placement = Placement::on(queue(1))});
     const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_touch().on(queue(2))(a); });
     expect_contains(text, "it is on queue 1 (null:0)");
@@ -187,7 +187,7 @@ TEST_F(PlacementTest, AReplicaThatOnlyItsQueueUsesIsNeverWaitedFor) {
         EXPECT_EQ(line.find("wait_for"), std::string::npos) << line;
 }
 
-TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIs) {
+TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIsWaitedFor) {
     Buffer<int> data(4);
     make_touch()(data);
     null.log->clear();
@@ -196,7 +196,7 @@ TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIs) {
     EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 1 -> 2");
 }
 
-TEST_F(PlacementTest, AMappedBufferIsNotLaunchedWith) {
+TEST_F(PlacementTest, ALaunchWithAMappedBufferThrows) {
     Buffer<int> data(4, {.name = "shown"});
     data.write(std::vector<int>(4));
     null.log->clear();

@@ -21,7 +21,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Backends, PrintTest, ::testing::Values("cpu", "reference"));
 
-TEST_P(PrintTest, GivesALineForEachInvocationThatGetsThere) {
+TEST_P(PrintTest, PrintsALinePerInvocationThatReachesIt) {
     auto speak = kernel("speak", [](Buff<float> data) {
         auto i = global_id().x;
         $if (i % 2u == 0u) {
@@ -34,7 +34,7 @@ TEST_P(PrintTest, GivesALineForEachInvocationThatGetsThere) {
     EXPECT_EQ(lines, (std::vector<std::string>{"i=0 x=0.5", "i=2 x=2.5"}));
 }
 
-TEST_P(PrintTest, KnowsEveryType) {
+TEST_P(PrintTest, FormatsEveryType) {
     auto speak = kernel("speak", [](Buff<vec3> v, Const<complex<double>> c, Const<bool> b, Const<i8> small) {
         print("{} {} {} {} {{}}", v[0], c, b, small);
         print("{}", small);
@@ -62,7 +62,7 @@ TEST_P(PrintTest, ASinkThatThrowsFailsTheWait) {
     EXPECT_NO_THROW(wait());
 }
 
-TEST(PrintFormat, LeavesWhatItCannotPlace) {
+TEST(PrintFormat, LeavesUnmatchedPlaceholders) {
     const int value = 5;
     const DType type = ScalarType::I32;
     EXPECT_EQ(backends::format_print("{} {} {", std::span(&type, 1), &value), "5 {} {");

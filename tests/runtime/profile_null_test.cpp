@@ -39,7 +39,7 @@ std::vector<std::string> lines_of(void (*f)()) {
     return null.log->lines();
 }
 
-TEST(ProfileOnNull, CommandsAreThoseThatAreGivenWithoutOne) {
+TEST(ProfileOnNull, ProfilingSubmitsTheSameCommands) {
     const std::vector<std::string> plain = lines_of(work);
     const std::vector<std::string> profiled = lines_of([] { static_cast<void>(profile(work)); });
     EXPECT_EQ(plain, profiled);
@@ -50,7 +50,7 @@ TEST(ProfileOnNull, CommandsAreThoseThatAreGivenWithoutOne) {
     EXPECT_EQ(plain, after);
 }
 
-TEST(ProfileOnNull, ABatchIsOneSubmissionWhoseCommandsAreAllThere) {
+TEST(ProfileOnNull, ABatchIsOneSubmissionWithAllItsCommands) {
     NullContext null;
     const auto use = null.context.use();
     Buffer<float> a(64);
@@ -64,7 +64,7 @@ TEST(ProfileOnNull, ABatchIsOneSubmissionWhoseCommandsAreAllThere) {
     EXPECT_EQ(p.totals().at(0).count, 8u);
 }
 
-TEST(ProfileOnNull, TimestampsOfGraphsAreMarksBehindThem) {
+TEST(ProfileOnNull, GraphTimestampsAreMarksAfterTheGraph) {
     NullContext null({.devices = {"null:0"}, .timestamps = true});
     const auto use = null.context.use();
     Buffer<float> a(64);
@@ -77,7 +77,7 @@ TEST(ProfileOnNull, TimestampsOfGraphsAreMarksBehindThem) {
     EXPECT_EQ(std::count(lines.begin(), lines.end(), "q0 mark -> 3"), 1) << ::testing::PrintToString(lines);
 }
 
-TEST(ProfileRecords, CommandsThatOverlapAreOnTracksSideBySide) {
+TEST(ProfileRecords, OverlappingCommandsAreOnDifferentTracks) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2});
     const auto use = null.context.use();
     runtime::Profiler profiler;

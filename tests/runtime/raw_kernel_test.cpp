@@ -16,7 +16,7 @@ void main() {
     if (i < data.length()) data[i] *= alpha;
 })";
 
-TEST(RawKernel, ADeviceOfAnotherLanguageRefusesIt) {
+TEST(RawKernel, ADeviceOfAnotherBackendRejectsIt) {
     VOLLEY_NEEDS_GLSL();
     const Context context = make_context({.devices = {"cpu:0"}});
     const ContextScope scope = context.use();
@@ -28,7 +28,7 @@ TEST(RawKernel, ADeviceOfAnotherLanguageRefusesIt) {
     EXPECT_EQ(data.read(0), (std::vector<float>{1, 2, 3}));  // the context goes on
 }
 
-TEST(RawKernel, GlslThatDoesNotCompileGivesTheLog) {
+TEST(RawKernel, GlslThatDoesNotCompileThrowsWithTheLog) {
     VOLLEY_NEEDS_GLSL();
     const std::string text = error_of(ErrorCode::CompileError, [] {
         (void)kernel_from_glsl<Buff<float>>("broken", "#version 450\nvoid main() {\n  nonsense = 1;\n}");
@@ -37,7 +37,7 @@ TEST(RawKernel, GlslThatDoesNotCompileGivesTheLog) {
     expect_contains(text, "nonsense");
 }
 
-TEST(RawKernel, ParametersHaveToFitTheModule) {
+TEST(RawKernel, ParametersMustMatchTheModule) {
     VOLLEY_NEEDS_GLSL();
     const auto refused = []<class... P>(Kernel<P...>*) {
         return error_of(ErrorCode::CompileError, [] { (void)kernel_from_glsl<P...>("scale", scale_source); });
@@ -49,7 +49,7 @@ TEST(RawKernel, ParametersHaveToFitTheModule) {
                     "parameter 2 has 8 bytes (f64), but its push constant has 4");
 }
 
-TEST(RawKernel, WhatIsNotSpirvIsRefused) {
+TEST(RawKernel, InvalidSpirvThrows) {
     const std::vector<std::uint32_t> words(100, 7);
     expect_contains(
         error_of(ErrorCode::CompileError, [&] { (void)kernel_from_spirv<Buff<float>>("no", words); }),

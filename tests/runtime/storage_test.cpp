@@ -76,7 +76,7 @@ private:
 
 // ---- when memory is made ----
 
-VOLLEY_BACKEND_TEST(Storage, MakesNothingUntilItIsUsed) {
+VOLLEY_BACKEND_TEST(Storage, AllocatesNothingUntilItIsUsed) {
     const OwnContext own(*this);
     Buffer<int> never(1000), scalar(Shape{});
     EXPECT_EQ(scalar.bytes(), sizeof(int)) << "rank 0 is one element";
@@ -88,7 +88,7 @@ VOLLEY_BACKEND_TEST(Storage, MakesNothingUntilItIsUsed) {
     EXPECT_EQ(own.stats().live, 8000u);
 }
 
-VOLLEY_BACKEND_TEST(Storage, IsAllocatedForAllItsViewsAtOnce) {
+VOLLEY_BACKEND_TEST(Storage, IsAllocatedOnceForAllItsViews) {
     Buffer<int> base(100);
     const Buffer<int> view = base.view(10, 20);
     Buffer<int> other = base.view(50, 10);
@@ -98,7 +98,7 @@ VOLLEY_BACKEND_TEST(Storage, IsAllocatedForAllItsViewsAtOnce) {
     EXPECT_EQ(&base.storage().allocate(0), &view.storage().allocate(0));
 }
 
-VOLLEY_BACKEND_TEST(Storage, OneAllocationWinsAmongThreads) {
+VOLLEY_BACKEND_TEST(Storage, ConcurrentFirstUsesAllocateOnce) {
     const OwnContext own(*this);
     for (int round = 0; round < 20; ++round) {
         const Buffer<int> buffer(1000);
@@ -119,7 +119,7 @@ VOLLEY_BACKEND_TEST(Storage, OneAllocationWinsAmongThreads) {
     EXPECT_EQ(own.stats().live, 0u);
 }
 
-VOLLEY_BACKEND_TEST(Storage, OfNothingIsAllocatedToo) {
+VOLLEY_BACKEND_TEST(Storage, EmptyStorageIsAllocated) {
     Buffer<int> none(0);
     none.ensure_allocated();
     EXPECT_TRUE(none.is_allocated(0));
@@ -127,13 +127,13 @@ VOLLEY_BACKEND_TEST(Storage, OfNothingIsAllocatedToo) {
     EXPECT_TRUE(none.read(0).empty());
 }
 
-VOLLEY_BACKEND_TEST(Storage, ReadingWhatNobodyWroteIsAnError) {
+VOLLEY_BACKEND_TEST(Storage, ReadingAnUnwrittenBufferThrows) {
     Buffer<int> buffer(10, {.name = "unwritten"});
     buffer.ensure_allocated();
     expect_contains(error_of(ErrorCode::NotAllocated, [&] { (void)buffer.read(0); }), "'unwritten'");
 }
 
-VOLLEY_BACKEND_TEST(Storage, IsClearedWhenThatIsAskedFor) {
+VOLLEY_BACKEND_TEST(Storage, IsZeroedOnRequest) {
     const OwnContext own(*this);
     for (int round = 0; round < 3; ++round) {
         Buffer<int> zeroed(1000, {.zeroed = true});
@@ -162,7 +162,7 @@ VOLLEY_BACKEND_TEST(Storage, LivesAsLongAsAnyView) {
 
 // ---- the end ----
 
-VOLLEY_BACKEND_TEST(Storage, DestroyedIsAnErrorToUse) {
+VOLLEY_BACKEND_TEST(Storage, ThrowsWhenUsedAfterDestroy) {
     const OwnContext own(*this);
     Buffer<int> buffer(100, {.name = "gone"});
     Buffer<int> view = buffer.view(0, 10);
@@ -184,7 +184,7 @@ VOLLEY_BACKEND_TEST(Storage, DestroyedIsAnErrorToUse) {
     error_of(ErrorCode::InvalidArgument, [&] { never.fill(1); });
 }
 
-VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardStaysUntilTheEnd) {
+VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardKeepsItsMemory) {
     if (!device().host_memory) GTEST_SKIP() << device_name() << " has memory of its own";
     const OwnContext own(*this);
     Buffer<int> buffer(100);
@@ -201,7 +201,7 @@ VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardStaysUntilTheEnd) {
     EXPECT_EQ(own.stats().live, 0u);
 }
 
-TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
+TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkCompletes) {
     const Context context = make_context({.devices = {"cpu"}, .queues_per_device = 2});
     const auto use = context.use();
     const std::shared_ptr<ContextCore> core = ContextCore::core_of(queue(0));
@@ -230,7 +230,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkIsDone) {
     EXPECT_TRUE(watched.expired()) << "waiting lets it go";
 }
 
-TEST(StorageEnd, AdoptedMemoryThatNobodyUsesGoesAtOnce) {
+TEST(StorageEnd, UnusedAdoptedMemoryIsReleasedAtOnce) {
     const Context context = make_context({.devices = {"cpu"}});
     const std::shared_ptr<ContextCore> core = ContextCore::core_of(context.queue(0));
     auto owner = std::make_shared<int>(0);
@@ -240,7 +240,7 @@ TEST(StorageEnd, AdoptedMemoryThatNobodyUsesGoesAtOnce) {
     EXPECT_EQ(context.memory_stats().total.cached, 0u);
 }
 
-TEST(StorageEnd, AContextThatEndsTakesAllMemoryAlong) {
+TEST(StorageEnd, DestroyingAContextFreesAllItsMemory) {
     NullContext null;
     Buffer<int> buffer, cached;
     std::weak_ptr<int> watched;
@@ -265,7 +265,7 @@ TEST(StorageEnd, AContextThatEndsTakesAllMemoryAlong) {
 
 // ---- memory that comes again ----
 
-VOLLEY_BACKEND_TEST(Reuse, NeverMixesWhatTemporariesHeld) {
+VOLLEY_BACKEND_TEST(Reuse, NeverMixesTheContentsOfTemporaries) {
     Buffer<int> results({64, 1000});
     const auto set = make_set();
     const auto copy = kernel("copy", [](Buff<const int> from, Buff<int> to, Const<int> row) {
@@ -283,7 +283,7 @@ VOLLEY_BACKEND_TEST(Reuse, NeverMixesWhatTemporariesHeld) {
     }
 }
 
-VOLLEY_BACKEND_TEST(Reuse, OfWhatAQueueStillWorksOnIsForThatQueueAlone) {
+VOLLEY_BACKEND_TEST(Reuse, OfMemoryWithPendingWorkIsLimitedToItsQueue) {
     const OwnContext own(*this);
     const backends::Memory* held = nullptr;
     {
@@ -314,7 +314,7 @@ VOLLEY_BACKEND_TEST(Reuse, OfWhatAQueueStillWorksOnIsForThatQueueAlone) {
 
 // ---- statistics ----
 
-VOLLEY_BACKEND_TEST(MemoryStatistics, CountWhatIsLiveAndWhatIsKept) {
+VOLLEY_BACKEND_TEST(MemoryStatistics, CountLiveAndCachedBytes) {
     const OwnContext own(*this);
     {
         Buffer<char> a(1'000'000), b(500'000);
@@ -368,7 +368,7 @@ TEST(MemoryStatisticsNull, TheCacheCanBeTurnedOff) {
 
 // ---- too little memory ----
 
-VOLLEY_BACKEND_TEST(SmallLimit, RunningOutNamesTheBufferAndTheSizes) {
+VOLLEY_BACKEND_TEST(SmallLimit, OutOfMemoryNamesTheBufferAndTheSizes) {
     const OwnContext own(*this, 1 << 20);
     Buffer<char> held(300'000, {.name = "held", .placement = Placement::on(queue(0))});
     held.fill(1);
@@ -392,7 +392,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, RunningOutNamesTheBufferAndTheSizes) {
     EXPECT_EQ(own.stats().live, 900'000u);
 }
 
-VOLLEY_BACKEND_TEST(SmallLimit, FreedMemoryIsWaitedFor) {
+VOLLEY_BACKEND_TEST(SmallLimit, AllocationWaitsForFreedMemory) {
     const OwnContext own(*this, 1 << 20);
     const auto set = kernel("set", [](Buff<std::uint8_t> data) { data[global_id().x] = std::uint8_t{1}; });
     for (int i = 0; i < 20; ++i) {
@@ -403,7 +403,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, FreedMemoryIsWaitedFor) {
     EXPECT_EQ(own.stats().live, 0u);
 }
 
-VOLLEY_BACKEND_TEST(SmallLimit, AHundredThousandFailuresLeaveNothingBehind) {
+VOLLEY_BACKEND_TEST(SmallLimit, AHundredThousandFailuresLeakNothing) {
     const bool cpu = device().backend == "cpu";
 #ifdef VOLLEY_SANITIZED
     const int rounds = cpu ? 10'000 : 200;
@@ -440,7 +440,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, AHundredThousandFailuresLeaveNothingBehind) {
     all.fill(1);
 }
 
-TEST(SmallLimitNull, TheDriverHoldsNothingInTheEnd) {
+TEST(SmallLimitNull, TheDriverHoldsNothingAtTheEnd) {
     NullContext null({.devices = {"null:0"}, .queues_per_device = 2, .memory_limit = 10'000});
     const auto use = null.context.use();
     for (int i = 0; i < 10'000; ++i) {
@@ -457,7 +457,7 @@ TEST(SmallLimitNull, TheDriverHoldsNothingInTheEnd) {
     EXPECT_EQ(null.log->live_bytes, 0u);
 }
 
-VOLLEY_BACKEND_TEST(SmallLimit, ThreadsAllocateAndFreeAtOnce) {
+VOLLEY_BACKEND_TEST(SmallLimit, ThreadsAllocateAndFreeConcurrently) {
     const OwnContext own(*this, 1 << 20);
 #ifdef VOLLEY_SANITIZED
     constexpr int rounds = 300;
@@ -492,7 +492,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, ThreadsAllocateAndFreeAtOnce) {
     EXPECT_EQ(own.stats().cached, 0u);
 }
 
-TEST(SmallLimitErrors, AFunctionDoesNotWaitForWorkThatWaitsForIt) {
+TEST(SmallLimitErrors, AHostFunctionDoesNotWaitForWorkThatWaitsForIt) {
     const Context context =
         make_context({.devices = {"cpu:0"}, .queues_per_device = 2, .memory_limit = 1 << 20});
     const ContextScope scope = context.use();
@@ -546,7 +546,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, MemoryLimit,
                          ::testing::Values("cpu", "reference", "vulkan:llvmpipe", "vulkan:swiftshader",
                                            "opencl:0"));
 
-TEST_P(MemoryLimit, OfTheEnvironmentHoldsOnEveryBackend) {
+TEST_P(MemoryLimit, FromTheEnvironmentAppliesToEveryBackend) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
         {

@@ -59,7 +59,7 @@ TEST_P(VulkanRawKernel, TakesBufferReferences) {
     EXPECT_EQ(data.read(0)[319], 957.0F);
 }
 
-TEST_P(VulkanRawKernel, MixesWithOthersInOrder) {
+TEST_P(VulkanRawKernel, RunsInOrderWithOtherKernels) {
     const auto raw = kernel_from_glsl<Buff<float>>("raw", R"(
         #version 450
         layout(local_size_x = 64) in;
@@ -76,7 +76,7 @@ TEST_P(VulkanRawKernel, MixesWithOthersInOrder) {
     EXPECT_EQ(data.read(0), std::vector<float>(100, 5.0F));
 }
 
-TEST_P(VulkanRawKernel, ATypeThatTheDeviceLacksIsRefused) {
+TEST_P(VulkanRawKernel, ATypeThatTheDeviceLacksThrows) {
     if (context_->devices()[0].f64) GTEST_SKIP() << GetParam() << " has 64-bit floats";
     const auto doubles = kernel_from_glsl<Buff<double>>("doubles", R"(
         #version 450
@@ -88,7 +88,7 @@ TEST_P(VulkanRawKernel, ATypeThatTheDeviceLacksIsRefused) {
     EXPECT_EQ(data.read(0)[0], 1.0);  // the context goes on
 }
 
-TEST_P(VulkanRawKernel, AnotherWorkgroupSizeIsRefused) {
+TEST_P(VulkanRawKernel, ADifferentWorkgroupSizeThrows) {
     const auto raw = kernel_from_glsl<Buff<float>>("raw", R"(
         #version 450
         layout(local_size_x = 64) in;

@@ -51,7 +51,7 @@ TEST_F(VulkanContext, HoldsSeveralDriversAndTheCpu) {
     }
 }
 
-TEST_F(VulkanContext, RunsOnOneQueueWhenToldTo) {
+TEST_F(VulkanContext, RunsOnTheNamedQueueOnly) {
     const Context context = three();
     const ContextScope scope = context.use();
     Buffer<float> buffer = as_buffer(counting<float>(100));
@@ -71,7 +71,7 @@ TEST_F(VulkanContext, HasSeveralQueuesOnOneDevice) {
     for (const std::vector<float>& replica : buffer.read()) EXPECT_EQ(replica[99], 198.0f);
 }
 
-TEST_F(VulkanContext, LaunchesOfNothingDoNothing) {
+TEST_F(VulkanContext, EmptyLaunchesDoNothing) {
     const Context context = three();
     const ContextScope scope = context.use();
     Buffer<float> nothing({0});
@@ -84,7 +84,7 @@ TEST_F(VulkanContext, LaunchesOfNothingDoNothing) {
     EXPECT_EQ(buffer.read(1)[3], 3.0f);
 }
 
-TEST_F(VulkanContext, ATypeThatOneDeviceLacksIsAnErrorBeforeAnyOtherStarts) {
+TEST_F(VulkanContext, ATypeThatOneDeviceLacksThrowsBeforeAnyDeviceStarts) {
     const Context context = three();
     const ContextScope scope = context.use();
     Buffer<double> buffer = as_buffer(counting<double>(10));
@@ -103,7 +103,7 @@ TEST_F(VulkanContext, ATypeThatOneDeviceLacksIsAnErrorBeforeAnyOtherStarts) {
     EXPECT_EQ(buffer.read(2)[9], 9.0);
 }
 
-TEST_F(VulkanContext, RefusesWhatIsBeyondTheDevicesLimits) {
+TEST_F(VulkanContext, RejectsLaunchesBeyondTheLimitsOfTheDevice) {
     const Context context = make_context({.devices = {"vulkan:swiftshader"}});
     const ContextScope scope = context.use();
     Buffer<float> buffer = as_buffer(counting<float>(1024));
@@ -120,7 +120,7 @@ TEST_F(VulkanContext, RefusesWhatIsBeyondTheDevicesLimits) {
     EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context goes on";
 }
 
-TEST_F(VulkanContext, SeesTheSameDeviceTwiceByItsUuid) {
+TEST_F(VulkanContext, IdentifiesDevicesByTheirUuid) {
     const Context context = make_context({.devices = {"vulkan:0", "vulkan:1", "vulkan:0"}});
     const std::vector<DeviceInfo> found = context.devices();
     EXPECT_EQ(found[0].uuid, found[2].uuid);
@@ -128,11 +128,11 @@ TEST_F(VulkanContext, SeesTheSameDeviceTwiceByItsUuid) {
     EXPECT_TRUE(found[0].software && found[1].software);
 }
 
-TEST_F(VulkanContext, SoftwareIsUsedOnlyWhenNamed) {
+TEST_F(VulkanContext, SoftwareDevicesAreUsedOnlyWhenNamed) {
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
 }
 
-TEST_F(VulkanContext, AWrongNameListsTheVulkanDevices) {
+TEST_F(VulkanContext, AnUnknownNameListsTheVulkanDevices) {
     const std::string text =
         error_of(ErrorCode::UnknownDevice, [] { (void)make_context({.devices = {"vulkan:99"}}); });
     expect_contains(text, "llvmpipe");
@@ -160,7 +160,7 @@ protected:
     }
 };
 
-TEST_F(WithoutVulkan, ADriverThatCannotBeOpenedIsNoError) {
+TEST_F(WithoutVulkan, ADriverThatCannotBeOpenedIsNotAnError) {
     EXPECT_EXIT(
         {
             ::setenv("VK_ICD_FILENAMES", "/nonexistent/driver.json", 1);
@@ -170,7 +170,7 @@ TEST_F(WithoutVulkan, ADriverThatCannotBeOpenedIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutVulkan, ALoaderThatCannotBeOpenedIsNoError) {
+TEST_F(WithoutVulkan, ALoaderThatCannotBeOpenedIsNotAnError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_VULKAN_LOADER", "/nonexistent/libvulkan.so.1", 1);
@@ -179,7 +179,7 @@ TEST_F(WithoutVulkan, ALoaderThatCannotBeOpenedIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutVulkan, ALibraryThatIsNoLoaderIsNoError) {
+TEST_F(WithoutVulkan, ALibraryThatIsNotALoaderIsNotAnError) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_VULKAN_LOADER", "libm.so.6", 1);
@@ -188,7 +188,7 @@ TEST_F(WithoutVulkan, ALibraryThatIsNoLoaderIsNoError) {
         ::testing::ExitedWithCode(0), "^computed 18\n$");
 }
 
-TEST_F(WithoutVulkan, AskingForADeviceNamesWhatThereIs) {
+TEST_F(WithoutVulkan, RequestingAMissingDeviceListsTheOthers) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_VULKAN_LOADER", "/nonexistent/libvulkan.so.1", 1);
@@ -198,7 +198,7 @@ TEST_F(WithoutVulkan, AskingForADeviceNamesWhatThereIs) {
         ::testing::ExitedWithCode(0), "refused: there is no such device; 'vulkan:0'; use one of: .*cpu:0");
 }
 
-TEST_F(WithoutVulkan, TheDebugLogSaysWhyThereIsNone) {
+TEST_F(WithoutVulkan, TheDebugLogExplainsWhyThereIsNoDevice) {
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_VULKAN_LOADER", "/nonexistent/libvulkan.so.1", 1);
