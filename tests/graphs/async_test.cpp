@@ -1,6 +1,6 @@
-// Random buffers, views, placements, kernels, copies, temporaries, host calls, arrays of the host's, kept
-// graphs and queues, given without waiting, against a replay on the host: every replica of every buffer has
-// the value that the order of the calls gives it.
+// Compares random work, submitted without waiting, with a replay on the host: buffers, views, placements,
+// kernels, copies, temporaries, host calls, host arrays, kept graphs and queues. Every replica of every
+// buffer must have the value that results from the order of the calls.
 #include "graphs/graph_support.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::uint32_t async_seed() {
     return given != nullptr ? static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10)) : 20261117u;
 }
 
-/// y = y * a + x, in a loop that takes a while.
+/// y = y * a + x, repeated in a loop that can take long.
 auto make_mad() {
     return kernel("mad", [](Buff<std::uint32_t> y, Buff<const std::uint32_t> x, Const<std::uint32_t> a,
                             Const<std::uint32_t> repeats) {
@@ -57,15 +57,15 @@ auto make_step() {
     });
 }
 
-/// A buffer with a copy of each of its replicas on the host.
+/// A buffer, and the expected contents of each of its replicas.
 struct Subject {
     Buffer<std::uint32_t> buffer;
     bool per_device = false;
-    std::optional<unsigned> on;       // its one queue
-    std::map<unsigned, Words> model;  // by the queue that is the replica's home
+    std::optional<unsigned> on;       // its only queue, if it has one
+    std::map<unsigned, Words> model;  // by the home queue of the replica
 };
 
-/// A part of a subject.
+/// A range of elements of a subject.
 struct Part {
     std::size_t subject = 0, offset = 0, count = 0;
 };
@@ -82,16 +82,16 @@ enum class CallKind {
     Copy,
     ThroughTemporary,
     FromArray,
-    ToArray,      // of the queue `on`
-    ChangeArray,  // by a function of the host's
+    ToArray,      // reads the replica of queue `on`
+    ChangeArray,  // by a host call
     HostCall,
 };
 
-/// Something to do: at once, or recorded and done by a graph. The first part is what it writes.
+/// An operation, run immediately or recorded in a graph. The first part is the one it writes.
 struct Call {
     CallKind kind = CallKind::Mad;
     std::vector<Part> parts = {};
-    std::vector<Buffer<std::uint32_t>> views = {};  // of the parts: graphs know buffers by them
+    std::vector<Buffer<std::uint32_t>> views = {};  // of the parts; kept because rebind() identifies them
     std::uint32_t a = 0, repeats = 0;
     std::optional<unsigned> on = {};
     std::size_t array = 0;
@@ -100,16 +100,16 @@ struct Call {
     [[nodiscard]] bool is_hosts() const { return kind >= CallKind::ChangeArray; }
 };
 
-/// A graph that is submitted again and again, and what it does.
+/// A graph that is submitted repeatedly, and its calls.
 struct KeptGraph {
     CommandGraph graph;
     std::vector<Call> calls;
 };
 
-/// The same is done by the library and to the model.
+/// Applies the same random operations to the library and to the model.
 class Race {
 public:
-    /// Parts of up to `longest` elements.
+    /// Uses parts of up to `longest` elements.
     Race(std::uint32_t seed, const Context& context, int longest)
         : random_(seed), context_(context), longest_(longest) {
         for (unsigned q = 0; q < context.queue_count(); ++q) {
@@ -147,7 +147,7 @@ public:
         EXPECT_EQ(host_calls_, expected_host_calls_);
         for (std::size_t i = 0; i < arrays_.size(); ++i) {
             EXPECT_TRUE(std::equal(array_models_[i].begin(), array_models_[i].end(), arrays_[i].data()))
-                << "the host's array " << i;
+                << "host array " << i;
         }
     }
 
@@ -192,7 +192,7 @@ private:
     [[nodiscard]] bool is_first(unsigned q) const {
         return std::find(first_.begin(), first_.end(), q) != first_.end();
     }
-    /// The home of the replica that queue q works on; none where it has none.
+    /// Returns the home of the replica that queue q uses, or nullopt if it has none.
     [[nodiscard]] std::optional<unsigned> home(const Subject& subject, unsigned q) const {
         if (subject.on) return *subject.on == q ? subject.on : std::nullopt;
         if (!subject.per_device) return q;
@@ -202,7 +202,7 @@ private:
         }
         return found;
     }
-    /// Mostly a few, so that they run inside of the call; sometimes so many that threads share them.
+    /// Mostly small, so that launches run within the call; sometimes large enough to be split over threads.
     std::size_t some_count() {
         return static_cast<std::size_t>(pick(0, 4) == 0 ? pick(1, longest_) : pick(1, 40));
     }
@@ -250,7 +250,7 @@ private:
             return call;
         }
     }
-    /// Elements of one launch would race, or a copy would overlap its source.
+    /// Returns false if invocations of the launch would race, or a copy would overlap its source.
     [[nodiscard]] bool is_legal(const Call& call) const {
         for (std::size_t i = 1; i < call.parts.size(); ++i) {
             const Part& to = call.parts[0];
@@ -261,8 +261,8 @@ private:
         }
         return true;
     }
-    /// The queues that it runs on, or whose replicas it writes; empty where it is refused. `only`: of a graph
-    /// that is submitted to one queue.
+    /// Returns the queues that the call runs on, or whose replicas it writes; empty if the call is invalid.
+    /// `only` is the queue of a graph submitted to one queue.
     [[nodiscard]] std::vector<unsigned> queues_of(const Call& call, std::optional<unsigned> only) const {
         if (call.on) only = call.on;
         std::vector<unsigned> queues;
@@ -281,7 +281,7 @@ private:
             std::erase_if(queues, [&](unsigned q) { return !is_first(q); });
         return queues;
     }
-    /// The replica of a copy's source that queue q takes: its own, its device's, or the first.
+    /// Returns the replica that a copy on queue q reads: its own, else one of its device, else the first.
     [[nodiscard]] unsigned nearest(const Subject& from, unsigned q) const {
         if (const std::optional<unsigned> own = home(from, q)) return *own;
         for (const auto& [other, theirs] : from.model) {
@@ -299,7 +299,7 @@ private:
     K placed(K kernel, std::optional<unsigned> on) const {
         return on ? kernel.on(context_.queue(*on)) : kernel;
     }
-    /// By the library; inside of a recording, the step's number is left open.
+    /// Issues the call to the library. In a recording, a step takes a dynamic value.
     Event give(Call& call) {
         switch (call.kind) {
             case CallKind::Mad:
@@ -326,7 +326,7 @@ private:
             default: return host_call([this] { ++host_calls_; });
         }
     }
-    /// On the model; `value` is what a graph has for the step.
+    /// Applies the call to the model. `value` is the value that a step uses.
     void model(const Call& call, std::optional<unsigned> only, std::uint32_t value) {
         if (call.kind == CallKind::HostCall) {
             ++expected_host_calls_;
@@ -343,7 +343,7 @@ private:
         }
         const std::vector<unsigned> queues = queues_of(call, only);
         const std::size_t count = call.parts[0].count;
-        // Sources are what they were before: both may be of one buffer.
+        // Reads the sources first: source and destination may be parts of one buffer.
         std::vector<Words> sources;
         if (call.kind == CallKind::Copy || call.kind == CallKind::ThroughTemporary) {
             for (const unsigned q : queues) sources.push_back(taken_by(q, call.parts[1]));
@@ -368,7 +368,7 @@ private:
         }
     }
 
-    // ---- what happens ----
+    // ---- operations ----
 
     void call_at_once() {
         Call call = some_call();
@@ -390,7 +390,7 @@ private:
                 ADD_FAILURE() << "a read of queue " << replica << " is wrong";
         }
     }
-    /// A queue waits for whatever was last given.
+    /// Makes a queue wait for the last submitted work.
     void follow() { context_.queue(some_queue()).wait_for(last_); }
 
     void record_graph() {
@@ -403,16 +403,16 @@ private:
         if (graphs_.size() < 4) {
             graphs_.push_back(std::move(kept));
         } else {
-            graphs_[static_cast<std::size_t>(pick(0, 3))] = std::move(kept);  // the former may still run
+            graphs_[static_cast<std::size_t>(pick(0, 3))] = std::move(kept);  // the old one may still run
         }
         submit();
     }
-    /// Whether all of a graph can run with that choice of queues.
+    /// Returns whether all calls of a graph can run on queue q.
     [[nodiscard]] bool runs_on(const KeptGraph& kept, unsigned q) const {
         return std::all_of(kept.calls.begin(), kept.calls.end(),
                            [&](const Call& call) { return call.is_hosts() || !queues_of(call, q).empty(); });
     }
-    /// Whether it makes no difference which queue a graph is given to.
+    /// Returns whether the result does not depend on the queue that a graph is submitted to.
     [[nodiscard]] bool runs_anywhere(const KeptGraph& kept) const {
         return first_.size() == 1 && std::all_of(kept.calls.begin(), kept.calls.end(), [&](const Call& call) {
                    return std::all_of(call.parts.begin(), call.parts.end(),
@@ -430,7 +430,7 @@ private:
         if (std::any_of(kept.calls.begin(), kept.calls.end(), is_step)) kept.graph.bind("a", values);
 
         std::vector<std::optional<unsigned>> queue_of(options.instances);
-        // On one queue, functions follow only what that has to do, not what others do with the same array.
+        // On one queue, host calls follow only the work of that queue, not other uses of the same array.
         const bool changes = std::any_of(kept.calls.begin(), kept.calls.end(),
                                          [](const Call& call) { return call.kind == CallKind::ChangeArray; });
         bool everywhere = true;
@@ -462,7 +462,7 @@ private:
             for (const Call& call : kept.calls) model(call, queue_of[i], values[i]);
         }
     }
-    /// Another part takes the place of one of a graph's.
+    /// Replaces one part of a graph by another.
     void rebind() {
         if (graphs_.empty()) return;
         KeptGraph& kept = graphs_[static_cast<std::size_t>(pick(0, static_cast<int>(graphs_.size()) - 1))];
@@ -483,7 +483,7 @@ private:
     int longest_;
     unsigned queues_ = 0;
     std::vector<std::string> device_;  // by queue
-    std::vector<unsigned> first_;      // queues that are their device's first
+    std::vector<unsigned> first_;      // the first queue of each device
     std::vector<Subject> subjects_;
     static constexpr std::size_t array_size = 32;
     std::vector<HostArray<std::uint32_t>> arrays_;
@@ -515,14 +515,14 @@ TEST(AsyncDevices, RandomWorkOnSeveralDevicesMatchesAHostReplay) {
         if (device.backend != "null" && (device.backend != "reference" || names.empty()))
             names.push_back(device.id());
     }
-    if (names.size() < 2) GTEST_SKIP() << "this machine has but one device";
+    if (names.size() < 2) GTEST_SKIP() << "this machine has only one device";
     const Context context = make_context({.devices = names, .queues_per_device = 2});
     const auto use = context.use();
     race(context, race_count / 2, 20'000);
 }
 
 VOLLEY_BACKEND_TEST(Async, ReadsRaceSlowKernels) {
-    constexpr std::size_t half_size = 16'000;  // too many to run inside of the call
+    constexpr std::size_t half_size = 16'000;  // too large to run within the call
     const std::uint32_t turns = device().backend == "reference" ? 2 : 600;
     const auto expected = [turns](std::size_t i) {
         return mad(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i), 5u, turns);

@@ -1,4 +1,4 @@
-// The end of a context that threads, functions and graphs still look at.
+// Destroying a context that threads, callbacks and graphs still use.
 #include "graphs/graph_support.hpp"
 #include "support/sanitized.hpp"
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testing::add_number;
 using testing::scale_by;
 
-/// Another context like the test's own, which the test may end.
+/// Creates a second context on the device, which the test may destroy.
 std::optional<Context> another(const std::string& device) {
     return make_context({.devices = {device}, .queues_per_device = 2});
 }
@@ -76,7 +76,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, AHostFunctionMayReleaseTheLastHandle) {
             };
             event = behind_event ? mark().then(drop) : host_call(drop);
         }
-        // The handle of the test goes on another thread's word, so that the function's is the last.
+        // Waits until the function has released the handle.
         dropped.wait();
         EXPECT_TRUE(event.wait_for(60s)) << behind_event;
     }

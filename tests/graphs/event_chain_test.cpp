@@ -1,4 +1,4 @@
-// Functions behind events and behind each other, signals, and waits that give up, on every backend with two
+// Callbacks after events and after each other, signals, and waits with a timeout, on every backend with two
 // queues.
 #include "graphs/graph_support.hpp"
 
@@ -34,7 +34,7 @@ VOLLEY_BACKEND_TEST(EventChain, AFunctionRunsEvenIfThePreviousOneFailed) {
     const Event next = failed.then([&] { called = true; });
     EXPECT_NO_THROW(next.wait());
     EXPECT_TRUE(called);
-    EXPECT_THROW(failed.wait(), std::runtime_error) << "its error is for who waits for it";
+    EXPECT_THROW(failed.wait(), std::runtime_error) << "the first wait for it rethrows its error";
 }
 
 VOLLEY_BACKEND_TEST(EventChain, AFunctionMayWaitForOtherFunctions) {
@@ -86,7 +86,7 @@ VOLLEY_BACKEND_TEST(EventChain, WaitCompletesAllPartsBeforeItThrows) {
         },
         queue(1));
     const Event filled = data.fill(1.0f);
-    mark().then([&] {});  // in the way of nobody
+    mark().then([&] {});  // delays no other work
     std::thread raiser([&] {
         std::this_thread::sleep_for(5ms);
         go.raise();
@@ -124,7 +124,7 @@ TEST(Signals, CallFollowingFunctionsWhenRaised) {
     done.wait();
     EXPECT_EQ(order, "ab");
     signal.event().then([&] { order += 'c'; }).wait();
-    EXPECT_EQ(order, "abc") << "raised already";
+    EXPECT_EQ(order, "abc") << "already raised";
 }
 
 VOLLEY_BACKEND_TEST(EventChain, ASignalDestroyedUnraisedReleasesItsWaiters) {

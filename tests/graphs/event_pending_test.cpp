@@ -1,5 +1,5 @@
-// What an event says that it waits for, where a wait gave up: which queue of which device, how far it is, and
-// what the work is.
+// What an event reports that it waits for after a wait timed out: the queue, the device, its progress, and
+// the kind of work.
 #include "graphs/graph_support.hpp"
 
 #include <chrono>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using testing::expect_contains;
 using testing::scale_by;
 
-/// Queues that wait for it until the end of a test, whatever happens.
+/// Blocks queues until it is opened or destroyed, so that a failing test does not hang.
 class PendingGate {
 public:
     explicit PendingGate(std::vector<unsigned> queues) {
@@ -37,7 +37,7 @@ VOLLEY_BACKEND_TEST(EventPending, NamesQueueDeviceAndKernel) {
     EXPECT_FALSE(done.wait_for(1ms));
     queue(0).wait();
     const std::vector<PendingWork> pending = done.pending();
-    ASSERT_EQ(pending.size(), 1u) << "queue 0 is done";
+    ASSERT_EQ(pending.size(), 1u) << "queue 0 has completed";
     EXPECT_EQ(pending[0].what, "kernel 'scale_by'");
     EXPECT_EQ(pending[0].queue, 1u);
     EXPECT_EQ(pending[0].device, device().id());

@@ -1,5 +1,5 @@
-// Events: functions that run when work is done, queues that wait for other queues' events, for signals and
-// for other contexts.
+// Events: callbacks that run when work completes, and queues that wait for events of other queues, for
+// signals and for other contexts.
 #include "graphs/graph_support.hpp"
 
 #include <atomic>
@@ -38,9 +38,9 @@ VOLLEY_BACKEND_TEST(EventTest, FunctionsChain) {
 
 VOLLEY_BACKEND_TEST(EventTest, AnExceptionOfAFunctionIsRethrownByWait) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
-    const Event bad = scale_by()(data, 2.0f).then([] { throw std::runtime_error("of the user's"); });
+    const Event bad = scale_by()(data, 2.0f).then([] { throw std::runtime_error("user error"); });
     EXPECT_THROW(bad.wait(), std::runtime_error);
-    EXPECT_NO_THROW(bad.wait()) << "once";
+    EXPECT_NO_THROW(bad.wait()) << "thrown only once";
     scale_by()(data, 2.0f).wait();
     EXPECT_EQ(data.read(0)[0], 4.0f);
 }
@@ -62,7 +62,7 @@ VOLLEY_BACKEND_TEST(EventTest, AFunctionMayUseTheLibrary) {
 }
 
 VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnEventOfAnotherQueue) {
-    // The buffers are the queues' own, so nothing but the event orders them.
+    // Each buffer is on one queue only, so only the event orders the work.
     Buffer<float> a({1}, {.placement = Placement::on(queue(0))}),
         b({1}, {.placement = Placement::on(queue(1))});
     std::vector<int> order;

@@ -1,5 +1,5 @@
-// Graphs that change: commands added from inside and by several threads, other buffers, other replicas, other
-// queues; what a failed change leaves behind.
+// Changing graphs: appending while recording and from several threads, rebinding buffers, other replicas and
+// queues, and the state after a failed change.
 #include "graphs/graph_support.hpp"
 #include "support/expect_error.hpp"
 
@@ -76,7 +76,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AnInnerGraphThatCannotBeRecordedAddsNothing) {
     EXPECT_EQ(outer.size(), 1u);
     outer.bind("b", 1);
     outer.bind("c", 2);
-    EXPECT_NO_THROW(outer.submit().wait()) << "'a' is not asked for";
+    EXPECT_NO_THROW(outer.submit().wait()) << "'a' needs no value";
 }
 
 VOLLEY_BACKEND_TEST(GraphChanges, RebindRequiresAsMuchPadding) {
@@ -101,7 +101,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, CopiesReadTheNearestWrittenReplica) {
     EXPECT_EQ(b.read(1)[99], 1.0f);
     a.write(std::vector<float>(100, 2.0f), queue(0));
     g.submit().wait();
-    EXPECT_EQ(b.read(0)[99], 2.0f) << "its own, now that it was written";
+    EXPECT_EQ(b.read(0)[99], 2.0f) << "its own replica, which is written now";
     EXPECT_EQ(b.read(1)[99], 1.0f);
 }
 
@@ -126,7 +126,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, ReadingAnUnwrittenBufferFailsOnSubmit) {
     HostArray<float> host = never.empty_like();
     CommandGraph read = record([&] { never.read_async(0, host); });
     expect_contains(error_of(ErrorCode::NotAllocated, [&] { read.submit(); }), "queue 0");
-    EXPECT_EQ(b.read(0)[0], 5.0f) << "nothing was half done";
+    EXPECT_EQ(b.read(0)[0], 5.0f) << "nothing has run";
     never.fill(1.0f);
     EXPECT_NO_THROW(copy.submit().wait());
     EXPECT_NO_THROW(read.submit().wait());
@@ -180,7 +180,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, AKernelBodyCannotSubmitWork) {
     refused([&] { data.write(std::vector<float>(4, 9.0f)); });
     refused([&] { static_cast<void>(data.read(0)); });
     refused([&] { data.copy_from(out); });
-    refused([] { full_barrier(); });  // for barrier(), perhaps
+    refused([] { full_barrier(); });  // easily confused with barrier()
     refused([] { static_cast<void>(mark()); });
     refused([] { static_cast<void>(profile([] {})); });
     refused([] { queue(0).wait_for(Event()); });
@@ -207,7 +207,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, NoLockIsHeldDuringAWait) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         reading.raise();
     });
-    b.write(host);  // waits for what is read into it
+    b.write(host);  // waits for the read into the array
     EXPECT_EQ(b.read(0)[0], 1.0f);
     wait();
     EXPECT_EQ(other.read(0)[7], 2.0f);

@@ -1,4 +1,4 @@
-// Graphs over several devices, devices that wait for each other, graphs of kernels written elsewhere, and
+// Graphs on several devices, devices that wait for each other, graphs with GLSL and OpenCL C kernels, and
 // graphs that do not fit into memory.
 #include "graphs/graph_support.hpp"
 #include "support/held_queue.hpp"
@@ -29,7 +29,7 @@ std::optional<Context> open_devices(const std::vector<std::string>& names, unsig
 
 TEST(GraphDevices, RunOnEveryDeviceOfAContext) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe", "opencl:0", "reference:0"}, 2);
-    if (!context) GTEST_SKIP() << "this machine has not all of cpu, lavapipe and PoCL";
+    if (!context) GTEST_SKIP() << "this machine lacks lavapipe or PoCL";
     const auto use = context->use();
     Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
     auto g = record([&] {
@@ -111,7 +111,7 @@ TEST(GraphDevices, OnOneQueueAHostCallPrecedesCopiesFromAnotherDevice) {
     if (!context) GTEST_SKIP() << "this machine has no lavapipe";
     const auto use = context->use();
     Buffer<float> data = as_buffer(std::vector<float>(1000, 1.0f));
-    const HostArray<float> theirs(Shape(1000), {.queue = queue(1)});  // which queue 1 has to read
+    const HostArray<float> theirs(Shape(1000), {.queue = queue(1)});  // only queue 1 can read it
     std::fill_n(theirs.data(), 1000, 0.0f);
     auto g = record([&] {
         host_call([&] {
@@ -127,7 +127,7 @@ TEST(GraphDevices, OnOneQueueAHostCallPrecedesCopiesFromAnotherDevice) {
 
 TEST(GraphDevices, WritesFromAnArrayOfAnotherDeviceFollowHostCalls) {
     const auto context = open_devices({"cpu:0", "vulkan:llvmpipe", "opencl:0"});
-    if (!context) GTEST_SKIP() << "this machine has not all of cpu, lavapipe and PoCL";
+    if (!context) GTEST_SKIP() << "this machine lacks lavapipe or PoCL";
     const auto use = context->use();
     for (unsigned home = 0; home < 3; ++home) {
         SCOPED_TRACE(home);
@@ -147,8 +147,8 @@ TEST(GraphDevices, WritesFromAnArrayOfAnotherDeviceFollowHostCalls) {
     }
 }
 
-/// Queue 1 waits for queue 0's slow kernel, which has not begun; then both copies and functions of queue 1
-/// come behind it.
+/// Makes queue 1 wait for a slow kernel of queue 0 that has not started yet, and submits a host call and a
+/// copy after it.
 void wait_for_the_other_device() {
     constexpr std::size_t n = 5000;
     constexpr std::uint32_t turns = 500;
@@ -163,7 +163,7 @@ void wait_for_the_other_device() {
     HeldQueue held(queue(0));
     const Event computed = slow()(here, turns);
     queue(1).wait_for(computed);
-    // Nothing but the event orders the function; the copy has its buffers, too.
+    // Only the event orders the host call; the copy is also ordered by its buffers.
     const Event called = host_call([&] { was_ready = computed.ready(); }, queue(1));
     const Event copied = there.copy_from(here);
     EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(2)));
@@ -190,7 +190,7 @@ TEST(DeviceWaits, EachDeviceWaitsForEachOtherDevice) {
             ++pairs;
         }
     }
-    if (pairs == 0) GTEST_SKIP() << "this machine has but one device";
+    if (pairs == 0) GTEST_SKIP() << "this machine has only one device";
 }
 
 TEST(GraphDevices, TakeKernelsWrittenInGlsl) {

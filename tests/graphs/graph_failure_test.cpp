@@ -1,4 +1,4 @@
-// A driver refuses a kernel in the middle of a graph: the submission throws, and whatever comes later works.
+// A driver rejects a kernel in the middle of a graph: the submission throws, and later work succeeds.
 #include "graphs/graph_support.hpp"
 
 #include "backends/opencl/opencl_device.hpp"

@@ -1,4 +1,4 @@
-// What graphs refuse: each with what, where and what to do, and the context goes on.
+// Misuse of graphs: each error says what failed, on what, and what to do, and the context stays usable.
 #include "graphs/graph_support.hpp"
 
 #include <optional>
@@ -77,14 +77,14 @@ VOLLEY_BACKEND_TEST(GraphMisuse, AnExceptionDiscardsTheRecording) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     EXPECT_THROW((void)record([&] {
                      scale_by()(data, 2.0f);
-                     throw std::runtime_error("of the user's");
+                     throw std::runtime_error("user error");
                  }),
                  std::runtime_error);
     EXPECT_FALSE(is_recording());
     auto g = record([&] { scale_by()(data, 2.0f); });
     EXPECT_THROW(g.append([&] {
         add_number()(data, dyn<float>("x"));
-        throw std::runtime_error("of the user's");
+        throw std::runtime_error("user error");
     }),
                  std::runtime_error);
     EXPECT_EQ(g.size(), 1u);
@@ -92,7 +92,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, AnExceptionDiscardsTheRecording) {
     g.submit();
     EXPECT_EQ(data.read(0)[0], 2.0f);
     scale_by()(data, 2.0f);
-    EXPECT_EQ(data.read(0)[0], 4.0f) << "calls run again";
+    EXPECT_EQ(data.read(0)[0], 4.0f) << "calls are no longer recorded";
 }
 
 VOLLEY_BACKEND_TEST(GraphMisuse, RecordingInAKernelBody) {
@@ -136,8 +136,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, TemporariesOutsideTheirGraph) {
     g.append([&] { kept.fill(3.0f); });  // the same graph
     g.submit();
     EXPECT_EQ(data.read(0)[0], 1.0f);
-    EXPECT_NO_THROW(temporary<float>(Shape(8)).fill(1.0f))
-        << "outside of recordings it is a buffer like any other";
+    EXPECT_NO_THROW(temporary<float>(Shape(8)).fill(1.0f)) << "outside a recording it is an ordinary buffer";
 }
 
 VOLLEY_BACKEND_TEST(GraphMisuse, BuffersOfAnotherContextOrDestroyed) {
@@ -161,7 +160,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, RebindingBuffersThatDoNotFit) {
     error_of(ErrorCode::InvalidArgument, [&] { g.rebind(Buffer<float>(8), b); });
     error_of(ErrorCode::InvalidView, [&] { g.rebind(b, a); });
     g.submit();
-    EXPECT_EQ(b.read(0)[0], 1.0f) << "the graph is as it was";
+    EXPECT_EQ(b.read(0)[0], 1.0f) << "the graph is unchanged";
 }
 
 VOLLEY_BACKEND_TEST(GraphMisuse, MappedBuffersFailBeforeAnyCommandRuns) {
@@ -184,7 +183,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, WaitRethrowsAnExceptionOfAHostCallAndTheRestRun
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     auto g = record([&] {
         scale_by()(data, 2.0f);
-        host_call([] { throw std::runtime_error("of the user's"); });
+        host_call([] { throw std::runtime_error("user error"); });
         scale_by()(data, 2.0f);
     });
     EXPECT_THROW(g.submit().wait(), std::runtime_error);

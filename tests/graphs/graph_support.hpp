@@ -1,4 +1,4 @@
-// Kernels for the tests of graphs.
+// Kernels used by the graph tests.
 #pragma once
 
 #include "support/backend_test.hpp"
@@ -24,14 +24,14 @@ inline auto add_number() {
         data[i] = data[i] + x;
     });
 }
-/// y += a x
+/// y += a * x
 inline auto axpy() {
     return kernel("axpy", [](Buff<float> y, Buff<const float> x, Const<float> a) {
         const auto i = global_id().x;
         y[i] = y[i] + a * x[i];
     });
 }
-/// Takes a while on every device.
+/// Runs long enough to be observed on every device.
 inline auto slow() {
     return kernel("slow", [](Buff<float> data, Const<std::uint32_t> turns) {
         const auto i = global_id().x;

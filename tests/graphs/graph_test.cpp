@@ -23,7 +23,7 @@ VOLLEY_BACKEND_TEST(Graph, RunsItsCommandsOnSubmitAndNotBefore) {
     CommandGraph(g).submit().wait();
     for (const auto& replica : data.read()) EXPECT_EQ(replica, std::vector<float>(100, 6.0f));
     CommandGraph(g).submit();
-    EXPECT_EQ(data.read(1)[99], 36.0f) << "reading waits for what it needs";
+    EXPECT_EQ(data.read(1)[99], 36.0f) << "read() waits for the graph";
 }
 
 VOLLEY_BACKEND_TEST(Graph, ReplaysDependentCommandsInOrder) {
@@ -183,7 +183,7 @@ VOLLEY_BACKEND_TEST(Graph, CommandsAfterAHostCallWaitForItOnAllQueues) {
     go.raise();
     scaled.wait();
     EXPECT_TRUE(called.ready());
-    // On one queue, it is between what that has.
+    // Submitted to one queue, it is ordered with the work of that queue only.
     Signal other;
     queue(1).wait_for(other.event());
     g.submit({.queue = queue(0)}).wait();
@@ -245,7 +245,7 @@ VOLLEY_BACKEND_TEST(Graph, GraphsNest) {
     inner.bind("x", {1.0f, 10.0f});
     auto outer = record([&] {
         auto other = record([&] { scale_by()(data, 100.0f); });
-        EXPECT_EQ(other.size(), 1u) << "a graph of its own";
+        EXPECT_EQ(other.size(), 1u) << "a separate graph";
         scale_by()(data, 2.0f);
         inner.submit({.instances = 2});
     });
@@ -254,7 +254,7 @@ VOLLEY_BACKEND_TEST(Graph, GraphsNest) {
     EXPECT_EQ(data.read(0)[0], 13.0f);
     open.bind("x", 7.0f);
     open.submit();
-    EXPECT_EQ(data.read(0)[0], 20.0f) << "names without a value are the outer graph's";
+    EXPECT_EQ(data.read(0)[0], 20.0f) << "names without a value become names of the outer graph";
 }
 
 VOLLEY_BACKEND_TEST(Graph, CanBeAppendedToReboundAndReset) {
@@ -288,7 +288,7 @@ VOLLEY_BACKEND_TEST(Graph, ReplaysCorrectlyWhenARebindCreatesOverlap) {
     g.submit();
     EXPECT_EQ(memory.read(0)[0], 12.0f);
     EXPECT_EQ(memory.read(0)[64], 3.0f);
-    g.rebind(y, half);  // it overlaps x now
+    g.rebind(y, half);  // now overlaps x
     memory.write(std::vector<float>(128, 1.0f));
     for (int i = 0; i < 5; ++i) {
         memory.write(std::vector<float>(128, 1.0f));

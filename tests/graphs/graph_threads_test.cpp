@@ -1,5 +1,5 @@
-// Threads that record, submit and wait at once: what each gives is done in its order, and nothing of one
-// leaks into another's recording.
+// Threads that record, submit and wait concurrently: the work of each runs in its order, and no command of
+// one thread appears in the recording of another.
 #include "graphs/graph_support.hpp"
 
 #include <thread>

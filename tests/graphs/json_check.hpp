@@ -1,5 +1,4 @@
-// A small parser of JSON for the tests of traces: enough to refuse what is not JSON, and to look into what
-// is.
+// A small JSON parser for the trace tests, which rejects invalid JSON and gives access to the values.
 #pragma once
 
 #include <cctype>
@@ -17,7 +16,7 @@ namespace volley::testing {
 struct Json {
     enum class Kind { Null, Bool, Number, Text, List, Object };
     Kind kind = Kind::Null;
-    double number = 0;  // a bool: 0 or 1
+    double number = 0;  // for a bool: 0 or 1
     std::string text;
     std::vector<Json> list;
     std::map<std::string, Json> members;
@@ -26,14 +25,14 @@ struct Json {
     [[nodiscard]] const Json& operator[](const std::string& name) const { return members.at(name); }
 };
 
-/// Throws std::runtime_error, saying where, for what RFC 8259 does not allow.
+/// Throws std::runtime_error with the position for text that RFC 8259 does not allow.
 class JsonParser {
 public:
     [[nodiscard]] static Json parse(std::string_view text) {
         JsonParser parser(text);
         Json value = parser.value();
         parser.skip();
-        if (parser.at_ != text.size()) parser.fail("something behind the end");
+        if (parser.at_ != text.size()) parser.fail("text after the end");
         return value;
     }
 

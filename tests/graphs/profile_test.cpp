@@ -1,4 +1,4 @@
-// Profiles, on every backend with two queues: all commands, once each, with times that fit each other.
+// Profiles, on every backend with two queues: they contain each command once, with consistent times.
 #include "graphs/graph_support.hpp"
 #include "graphs/json_check.hpp"
 
@@ -48,7 +48,7 @@ void expect_sound_times(const Profile& profile) {
     for (const HostWait& wait : profile.host_waits()) EXPECT_LE(wait.begin, wait.end);
 }
 
-/// Of commands that follow each other.
+/// Expects each command to begin after the previous one has ended.
 void expect_one_after_the_other(const std::vector<ProfiledCommand>& commands) {
     for (std::size_t i = 1; i < commands.size(); ++i) {
         EXPECT_GE(commands[i].begin, commands[i - 1].end)
@@ -148,7 +148,7 @@ VOLLEY_BACKEND_TEST(Profile, ContainsEveryCommandOfEveryGraphInstance) {
         a.copy_from(b);                    // 4
     });
     g.bind("x", 1.0f);
-    g.submit().wait();  // one that is prepared already
+    g.submit().wait();  // so that the graph is already compiled
     const Profile p = profile([&] {
         g.submit({.instances = 7, .queue = queue(1)});
         g.submit({.instances = 2});
@@ -162,7 +162,7 @@ VOLLEY_BACKEND_TEST(Profile, ContainsEveryCommandOfEveryGraphInstance) {
                         .emplace(command.graph->submission, command.queue, command.graph->instance,
                                  command.graph->index)
                         .second)
-            << command.name << " is there twice";
+            << command.name << " occurs twice";
         EXPECT_EQ(command.name,
                   (std::array{"scale_by", "add_number", "fill", "axpy", "copy"}[command.graph->index]));
         if (command.kind == CommandKind::Launch) {
@@ -175,7 +175,7 @@ VOLLEY_BACKEND_TEST(Profile, ContainsEveryCommandOfEveryGraphInstance) {
     EXPECT_EQ(places.size(), 7 * 5u + 2 * 2 * 5u);
     EXPECT_TRUE(places.count({1, 1, 6, 4}));
     EXPECT_TRUE(places.count({2, 0, 1, 0}));
-    // Instances follow each other, and so do commands with a common buffer.
+    // Instances run one after the other, and so do commands that share a buffer.
     std::map<std::pair<std::uint32_t, std::uint32_t>, ProfiledCommand> first;
     for (const ProfiledCommand& command : p.commands()) {
         if (command.graph && command.graph->submission == 1)
@@ -270,7 +270,7 @@ VOLLEY_BACKEND_TEST(Profile, RecordsHostWaits) {
     const auto reads =
         std::count_if(p.host_waits().begin(), p.host_waits().end(), [](const HostWait& w) { return w.read; });
     EXPECT_EQ(reads, 1);
-    EXPECT_EQ(p.host_waits().size(), 3u) << "wait(), read(), and the profile's own end";
+    EXPECT_EQ(p.host_waits().size(), 3u) << "wait(), read(), and the end of the profile";
     expect_sound_times(p);
 }
 
@@ -283,7 +283,7 @@ VOLLEY_BACKEND_TEST(Profile, WaitsForCallbacksAreHostWaits) {
     std::chrono::nanoseconds longest{};
     for (const HostWait& wait : p.host_waits()) longest = std::max(longest, wait.end - wait.begin);
     EXPECT_GE(longest, std::chrono::milliseconds(2));
-    EXPECT_EQ(p.host_waits().size(), 3u) << "wait_for(), wait(), and the profile's own end";
+    EXPECT_EQ(p.host_waits().size(), 3u) << "wait_for(), wait(), and the end of the profile";
 }
 
 VOLLEY_BACKEND_TEST(Profile, ContainsTheCommandsOfAllThreads) {
@@ -341,7 +341,7 @@ VOLLEY_BACKEND_TEST(Profile, OnlyOneCanBeActivePerContext) {
             "already being profiled");
         scale_by()(data, 1.0f);
     });
-    EXPECT_EQ(named(p, "scale_by").size(), 2u) << "the outer one goes on";
+    EXPECT_EQ(named(p, "scale_by").size(), 2u) << "the outer profile continues";
     const auto recorded = [] { CommandGraph g = record([] { static_cast<void>(profile([] {})); }); };
     testing::expect_contains(testing::error_of(ErrorCode::InvalidArgument, recorded), "in a recording");
     EXPECT_TRUE(profile([] {}).commands().empty());
@@ -422,7 +422,7 @@ VOLLEY_BACKEND_TEST(Profile, TracesAreJsonWithATrackPerQueue) {
         const double begin = event["ts"].number;
         EXPECT_GE(event["dur"].number, 0);
         double& until = busy[{pid, event["tid"].number}];
-        EXPECT_GE(begin, until - 1e-6) << "spans of a track are one after the other";
+        EXPECT_GE(begin, until - 1e-6) << "spans of a track must not overlap";
         until = begin + event["dur"].number;
         if (event["cat"].text == "launch") {
             EXPECT_NE(event["args"]["source"].text.find("graph"), std::string::npos);
@@ -457,7 +457,7 @@ TEST(ProfileTrace, TracesAreWrittenToFiles) {
     testing::expect_contains(
         testing::error_of(ErrorCode::InvalidArgument, [&] { p.write_trace("/no/such/folder/trace.json"); }),
         "/no/such/folder");
-    EXPECT_NO_THROW(static_cast<void>(JsonParser::parse(Profile().to_json()))) << "an empty one, too";
+    EXPECT_NO_THROW(static_cast<void>(JsonParser::parse(Profile().to_json()))) << "also for an empty profile";
     EXPECT_NO_THROW(static_cast<void>(Profile().table()));
 }
 
@@ -474,7 +474,7 @@ TEST(ProfileDevices, TimesOfDifferentDevicesUseOneClock) {
     });
     EXPECT_EQ(b.read(1)[7], 4.0f);
     EXPECT_EQ(p.devices().size(), 2u);
-    EXPECT_EQ(of_kind(p, CommandKind::Copy).size(), 2u) << "on both of its sides";
+    EXPECT_EQ(of_kind(p, CommandKind::Copy).size(), 2u) << "one on each device";
     const std::vector<ProfiledCommand> scaled = named(p, "scale_by");
     ASSERT_EQ(scaled.size(), 2u);
     EXPECT_EQ(scaled[0].device, 0u);

@@ -1,4 +1,4 @@
-// Marks, events that carry times, and what lies between them.
+// Marks, events with timestamps, and the time between them.
 #include "graphs/graph_support.hpp"
 
 #include <thread>
@@ -110,12 +110,12 @@ VOLLEY_BACKEND_TEST(Timing, AllEventsOfAContextWithTimestampsHaveTimes) {
         EXPECT_GE(elapsed(events[0], events[i]).count(), 0) << "event " << i;
     for (std::size_t i = 0; i < events.size(); ++i)
         EXPECT_GE(elapsed(events[i], events.back()).count(), 0) << "event " << i;
-    // The last of one queue's are in its order, whatever they are.
+    // Events of one queue are in its order.
     const Event first = scale_by().on(queue(0))(a, 2.0f);
     const Event second = scale_by().on(queue(0))(a, 2.0f);
     EXPECT_GE(elapsed(first, second).count(), 0);
     const Profile p = profile([&] { scale_by()(a, 2.0f); });
-    EXPECT_EQ(p.commands().size(), 2u) << "a profile as ever";
+    EXPECT_EQ(p.commands().size(), 2u) << "profiles are unaffected";
 }
 
 TEST(TimingMarks, EventsOutliveTheirContext) {

@@ -1,4 +1,4 @@
-// The allocator by itself, on the null backend: who gets which block, and when one is let go.
+// The allocator on the null backend: which block an allocation gets, and when blocks are destroyed.
 #include "runtime/allocator.hpp"
 #include "support/null/null_driver.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 using backends::Memory;
 using backends::Point;
 
-/// A timeline that counts how often it was asked.
+/// A timeline that counts its queries.
 class CountedTimeline final : public backends::Timeline {
 public:
     [[nodiscard]] Point completed() const noexcept override {
@@ -48,7 +48,7 @@ protected:
         for (CountedTimeline& timeline : timelines) list.push_back(&timeline);
         allocator = std::make_unique<Allocator>(*device, list, options);
     }
-    /// Gives a block back that some queue uses until that point.
+    /// Frees a block that a queue uses until `point`.
     void give(std::unique_ptr<Block> block, unsigned queue = 0, Point point = 0) {
         block->uses[queue] = point;
         allocator->give(std::move(block));
@@ -73,7 +73,7 @@ TEST(SizeClassTest, WastesAtMostAnEighth) {
         ASSERT_LT(index, SizeClass::count) << bytes;
         const std::uint64_t size = SizeClass::size(index);
         ASSERT_GE(size, bytes);
-        ASSERT_TRUE(index == 0 || SizeClass::size(index - 1) < bytes) << bytes << ": it is the smallest";
+        ASSERT_TRUE(index == 0 || SizeClass::size(index - 1) < bytes) << bytes << ": not the smallest class";
         ASSERT_TRUE(bytes <= 4096 || size - bytes <= bytes / 8) << bytes;
         if (bytes >= SizeClass::smallest) {
             const unsigned below = SizeClass::below(bytes);
@@ -95,7 +95,7 @@ TEST_F(AllocatorTest, AFreedBlockIsReusedForItsSizeWithoutTheDriver) {
     EXPECT_EQ(block->size(), 1024u) << "the size of its class";
     give(std::move(block));
     block = allocator->take(700, 0);
-    EXPECT_NE(block->memory.get(), memory) << "another class: 1024 are too many for 700";
+    EXPECT_NE(block->memory.get(), memory) << "another class: 1024 bytes are too many for 700";
     auto other = allocator->take(1024, 1);
     EXPECT_EQ(other->memory.get(), memory);
     EXPECT_EQ(log->blocks_made, 2u);
@@ -110,8 +110,8 @@ TEST_F(AllocatorTest, AQueueReusesItsOwnBlockWhileItsWorkIsPending) {
     give(std::move(block), 0, 7);
     block = allocator->take(1000, 0);
     EXPECT_EQ(block->memory.get(), memory);
-    EXPECT_EQ(block->uses[0], 7u) << "the host has still to wait for it";
-    EXPECT_EQ(times_asked(), 0) << "no look at a timeline, which may cost a call of the driver";
+    EXPECT_EQ(block->uses[0], 7u) << "the host still has to wait for it";
+    EXPECT_EQ(times_asked(), 0) << "querying a timeline may cost a driver call";
     allocator->give(std::move(block));
 }
 
@@ -121,7 +121,7 @@ TEST_F(AllocatorTest, AnotherQueueReusesABlockOnlyAfterItsWorkCompletes) {
     const Memory* const memory = first->memory.get();
     give(std::move(first), 0, 7);
     auto second = allocator->take(1000, 1);
-    EXPECT_NE(second->memory.get(), memory) << "queue 0 works on it";
+    EXPECT_NE(second->memory.get(), memory) << "queue 0 still uses it";
     timelines[0].reached = 6;
     auto third = allocator->take(1000, 1);
     EXPECT_NE(third->memory.get(), memory);
@@ -139,14 +139,14 @@ TEST_F(AllocatorTest, ABlockOfSeveralQueuesIsReusedWhenOnlyOneIsPending) {
     block->uses = {5, 6, 0};
     allocator->give(std::move(block));
     auto other = allocator->take(1000, 0);
-    EXPECT_NE(other->memory.get(), memory) << "queue 1 works on it";
+    EXPECT_NE(other->memory.get(), memory) << "queue 1 still uses it";
     timelines[0].reached = 5;
     auto third = allocator->take(1000, 2);
     EXPECT_NE(third->memory.get(), memory);
     timelines[1].reached = 6;
     auto fourth = allocator->take(1000, 2);
     EXPECT_EQ(fourth->memory.get(), memory);
-    // Given back when one of two is done already, it is the other's.
+    // Freed after one of its two queues has completed, it can be reused by the other at once.
     fourth->uses = {5, 9, 0};
     allocator->give(std::move(fourth));
     auto fifth = allocator->take(1000, 1);
@@ -161,12 +161,12 @@ TEST_F(AllocatorTest, TakeCostsTheSameHoweverManyBlocksArePending) {
     for (int i = 0; i < 5000; ++i) blocks.push_back(allocator->take(1000, 0));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         blocks[i]->uses[i % 3] = 100;
-        if (i % 4 == 0) blocks[i]->uses[(i + 1) % 3] = 100;  // some of two queues
+        if (i % 4 == 0) blocks[i]->uses[(i + 1) % 3] = 100;  // some are used by two queues
         allocator->give(std::move(blocks[i]));
     }
     for (CountedTimeline& timeline : timelines) timeline.asked = 0;
     auto block = allocator->take(1000, 3);
-    EXPECT_LE(times_asked(), 6) << "one look at each lane";
+    EXPECT_LE(times_asked(), 6) << "one query per lane";
     EXPECT_EQ(log->blocks_made, 5001u);
     allocator->give(std::move(block));
 }
@@ -185,7 +185,7 @@ TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndEvictsTheOldest) {
     for (int i = 5; i >= 2; --i) {
         blocks[static_cast<std::size_t>(i)] = allocator->take(1024, 0);
         EXPECT_EQ(blocks[static_cast<std::size_t>(i)]->memory.get(), memories[static_cast<std::size_t>(i)])
-            << "the newest first: it is warm";
+            << "the newest first: it is likely to be in the processor's caches";
     }
     for (std::size_t i = 2; i < 6; ++i) allocator->give(std::move(blocks[i]));
 }
@@ -202,7 +202,7 @@ TEST_F(AllocatorTest, BlocksInUseMayExceedTheBudget) {
     EXPECT_EQ(log->live_blocks, 4u);
     timelines[0].reached = 3;
     allocator->collect();
-    EXPECT_EQ(log->live_blocks, 2u) << "what the budget allows";
+    EXPECT_EQ(log->live_blocks, 2u) << "as many as the budget allows";
     EXPECT_EQ(allocator->stats().cached, 2048u);
 }
 
@@ -223,11 +223,11 @@ TEST_F(AllocatorTest, AStalledQueueDoesNotKeepBlocksOfOtherQueues) {
 TEST_F(AllocatorTest, BlocksTooLargeForTheCacheAreFreedWhenTheirWorkCompletes) {
     make({.cache_bytes = 4096});
     give(allocator->take(5000, 0));
-    EXPECT_EQ(log->live_blocks, 0u) << "nobody used it";
+    EXPECT_EQ(log->live_blocks, 0u) << "it was never used";
     give(allocator->take(5000, 0), 1, 2);
     EXPECT_EQ(log->live_blocks, 1u);
     auto other = allocator->take(5000, 1);
-    EXPECT_EQ(log->blocks_made, 3u) << "it is not given out again";
+    EXPECT_EQ(log->blocks_made, 3u) << "it is not reused";
     EXPECT_EQ(other->size(), 5000u) << "nor rounded";
     timelines[1].reached = 2;
     allocator->collect();
@@ -245,7 +245,7 @@ TEST_F(AllocatorTest, WithoutACacheNoBlockIsKeptOrRounded) {
     EXPECT_EQ(log->live_blocks, 1u);
     timelines[0].reached = 1;
     give(allocator->take(1000, 0));
-    EXPECT_EQ(log->live_blocks, 0u) << "giving another back is an occasion to tidy up";
+    EXPECT_EQ(log->live_blocks, 0u) << "give() also destroys completed blocks";
     EXPECT_EQ(allocator->stats().cache_hits, 0u);
 }
 
@@ -254,7 +254,7 @@ TEST_F(AllocatorTest, TrimFreesUnusedBlocks) {
     auto a = allocator->take(1000, 0);
     auto b = allocator->take(2000, 0);
     auto c = allocator->take(3000, 0);
-    give(std::move(a), 0, 9);  // older than b, and yet to be waited for
+    give(std::move(a), 0, 9);  // older than b, and still pending
     give(std::move(b), 0, 4);
     give(std::move(c));
     timelines[0].reached = 4;
@@ -275,7 +275,7 @@ TEST_F(AllocatorTest, CachedBlocksAreEvictedAtTheLimit) {
     give(allocator->take(4000, 0));
     EXPECT_EQ(log->live_blocks, 2u);
     auto large = allocator->take(9000, 0);
-    EXPECT_EQ(log->live_blocks, 1u) << "both went: 9000 and either are too much";
+    EXPECT_EQ(log->live_blocks, 1u) << "both were evicted: 9000 bytes and either exceed the limit";
     give(std::move(large));
 }
 
@@ -286,7 +286,7 @@ TEST_F(AllocatorTest, EvictsOnlyAsMuchAsNeeded) {
     give(std::move(a));
     give(std::move(b));
     auto large = allocator->take(7000, 0);
-    EXPECT_EQ(log->live_blocks, 2u) << "the older one went";
+    EXPECT_EQ(log->live_blocks, 2u) << "the older one was evicted";
     give(std::move(large));
 }
 
@@ -296,14 +296,14 @@ TEST_F(AllocatorTest, NearTheLimitSizesAreNotRounded) {
     auto b = allocator->take(5000, 0);
     const Memory* const memory = b->memory.get();
     EXPECT_EQ(log->live_bytes, 10'000u);
-    // Blocks of odd sizes serve their own size again.
+    // Blocks that were not rounded are reused for their own size and slightly smaller ones.
     give(std::move(b));
     b = allocator->take(5000, 0);
     EXPECT_EQ(b->memory.get(), memory);
     EXPECT_THROW(static_cast<void>(allocator->take(1, 0)), MemoryError);
     give(std::move(a));
     give(std::move(b));
-    EXPECT_EQ(allocator->take(4600, 0)->size(), 5000u) << "and what is a little smaller";
+    EXPECT_EQ(allocator->take(4600, 0)->size(), 5000u) << "slightly smaller";
 }
 
 TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotCached) {
@@ -318,7 +318,7 @@ TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotCached) {
 TEST_F(AllocatorTest, OutOfMemoryReportsRequestedAndLiveBytes) {
     make({.limit = 10'000, .cache_bytes = mebi});
     auto held = allocator->take(6000, 0);
-    give(allocator->take(3000, 0));  // cached: not the user's
+    give(allocator->take(3000, 0));  // cached: not in use
     try {
         static_cast<void>(allocator->take(5001, 0));
         FAIL() << "nothing was thrown";
@@ -378,15 +378,15 @@ TEST_F(AllocatorTest, AdoptedMemoryIsReleasedWhenItsWorkCompletes) {
     block->memory = device->allocate(1024);
     block->uses = {4, 0};
     block->keep_alive = std::shared_ptr<const void>(nullptr, [&](const void*) {
-        EXPECT_EQ(log->live_blocks, 0u) << "the memory ends first";
-        static_cast<void>(allocator->stats());  // no lock is held
+        EXPECT_EQ(log->live_blocks, 0u) << "the memory is destroyed first";
+        static_cast<void>(allocator->stats());  // would deadlock if a lock were held
         released = true;
     });
     allocator->give(std::move(block));
     allocator->collect();
     allocator->trim();
     EXPECT_FALSE(released);
-    EXPECT_EQ(allocator->stats().cached, 0u) << "it is not the allocator's";
+    EXPECT_EQ(allocator->stats().cached, 0u) << "it does not belong to the allocator";
     timelines[0].reached = 4;
     allocator->collect();
     EXPECT_TRUE(released);

@@ -1,4 +1,4 @@
-// Buffers: round trips, laziness, identity, wrong sizes. On each backend that computes.
+// Buffers on the CPU and reference backends: round trips, lazy allocation, identity, and wrong sizes.
 #include "runtime/runtime_support.hpp"
 
 #include <array>
@@ -77,7 +77,7 @@ TEST_P(BufferTest, SizesMustAgree) {
         expect_contains(text, "buffer 'six'");
         expect_contains(text, "but it has 6");
     }
-    EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is made";
+    EXPECT_FALSE(buffer.is_allocated(0)) << "checked before allocation";
     std::vector<int> five(5);
     error_of(ErrorCode::SizeMismatch, [&] { buffer.read_into(five); });
     buffer.write(std::vector<int>(6));

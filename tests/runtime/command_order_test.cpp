@@ -1,4 +1,4 @@
-// The order of a graph's commands: in sentences, then against its definition.
+// The order of the commands of a graph: individual cases, then comparison with the definition.
 #include "runtime/command_order.hpp"
 #include "support/hazards_model.hpp"
 #include "support/random.hpp"
@@ -65,7 +65,7 @@ TEST(CommandOrder, ImpliedDependenciesAreLeftOut) {
     order.add({write_of(0), write_of(1)});
     order.add({read_of(0), write_of(2)});
     order.add({read_of(1), read_of(2)});
-    EXPECT_EQ(order.after(2), After{1}) << "1 has followed 0";
+    EXPECT_EQ(order.after(2), After{1}) << "1 follows 0";
 }
 
 TEST(CommandOrder, ABufferBoundTwiceCountsAsOneUse) {
@@ -87,10 +87,10 @@ TEST(CommandOrder, AFenceFollowsAllEarlierCommandsAndPrecedesAllLaterOnes) {
     order.add({write_of(2)});
     order.add({write_of(0)});
     order.add({read_of(0)});
-    EXPECT_EQ(order.after(3), (After{1, 2})) << "1 has followed 0";
+    EXPECT_EQ(order.after(3), (After{1, 2})) << "1 follows 0";
     EXPECT_EQ(order.level(3), 2u);
     EXPECT_EQ(order.after(4), After{3});
-    EXPECT_EQ(order.after(5), After{3}) << "the uses before the fence need not be named";
+    EXPECT_EQ(order.after(5), After{3}) << "the fence implies the uses before it";
     EXPECT_EQ(order.after(6), After{5});
 }
 

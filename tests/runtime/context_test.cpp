@@ -1,4 +1,4 @@
-// Contexts: making, using, ending them.
+// Creating, using and destroying contexts.
 #include "runtime/runtime_support.hpp"
 
 #include <atomic>
@@ -80,7 +80,7 @@ TEST(Context, ClosesWithItsLastCopyAndWaitsForItsWork) {
         buffer.write(std::vector<int>(16));
     }
     null.context = current_context();
-    EXPECT_EQ(null.log->live_blocks, 1u) << "a copy is left";
+    EXPECT_EQ(null.log->live_blocks, 1u) << "a copy still exists";
     second.reset();
     EXPECT_EQ(null.log->live_blocks, 0u);
     EXPECT_EQ(null.log->lines().back(), "q0 wait 1");
@@ -108,7 +108,7 @@ TEST(Context, ItsObjectsThrowAfterItIsDestroyed) {
     error_of(ErrorCode::WrongContext, [&] { old_queue.wait(); });
     EXPECT_TRUE(event.ready());
     EXPECT_NO_THROW(event.wait());
-    // The kernel itself goes on in other contexts.
+    // The kernel itself still works in other contexts.
     Buffer<int> fresh(16);
     copy(fresh);
     EXPECT_EQ(fresh.read(0)[15], 1);
@@ -133,7 +133,7 @@ TEST(Context, ManyThreadsCreateAndDestroyContexts) {
     EXPECT_EQ(right, 40);
 }
 
-// A fresh process for each, as the environment is read once.
+// Each runs in its own process, because the environment is read only once.
 class ContextEnvironment : public ::testing::Test {
 protected:
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

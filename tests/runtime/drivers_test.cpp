@@ -1,4 +1,4 @@
-// Devices by name.
+// Selecting devices by name, and the preferred device.
 #include "runtime/runtime_support.hpp"
 
 #include <cstdio>
@@ -61,7 +61,7 @@ TEST_F(DriversTest, DevicesListsEveryBackend) {
     expect_contains(out.str(), "null:1  Nothing at all (1 units, 32 lanes, software)");
 }
 
-/// Knows without looking that it has nothing to offer unnamed.
+/// A driver that never has a preferred device; counts how often its devices are enumerated.
 class ShyDriver final : public backends::Driver {
 public:
     explicit ShyDriver(int& looked) : looked_(looked) {}
@@ -81,7 +81,7 @@ private:
 };
 
 TEST_F(DriversTest, UnneededDriversAreNotOpened) {
-    static int looked = 0;  // the driver stays until the process ends
+    static int looked = 0;  // static: the driver lives until process exit
     Drivers::instance().add(std::make_unique<ShyDriver>(looked));
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
     EXPECT_EQ(select({"cpu:0"}), Ids{"cpu:0"});
@@ -94,7 +94,7 @@ TEST_F(DriversTest, WithoutAGpuTheCpuIsPreferred) {
     EXPECT_EQ(Drivers::instance().preferred().info.id(), "cpu:0");
 }
 
-/// Says that it has a GPU; nobody opens it.
+/// Reports a GPU, which is never opened.
 class GpuDriver final : public backends::Driver {
 public:
     GpuDriver(std::string_view name, DeviceType type, bool software = false)
@@ -118,7 +118,7 @@ private:
     bool software_;
 };
 
-/// What is preferred where there are these two, in a process of its own: drivers stay.
+/// Prints the preferred device with these two drivers, and exits: added drivers cannot be removed.
 void print_preferred(std::unique_ptr<backends::Driver> vulkan, std::unique_ptr<backends::Driver> opencl) {
     Drivers::instance().add(std::move(vulkan));
     Drivers::instance().add(std::move(opencl));

@@ -1,5 +1,5 @@
-// A driver refuses one command, whichever it is: what was asked for throws, nothing is stuck, and what was
-// given before it is still in order with all that comes later.
+// A driver rejects a command, each one in turn: the operation throws, nothing hangs, and commands submitted
+// before it stay ordered with all later ones.
 #include "runtime/runtime_support.hpp"
 #include "support/null_order.hpp"
 
@@ -13,9 +13,9 @@ using testing::make_touch;
 using testing::NullContext;
 using testing::NullOrder;
 
-constexpr int few_elements = 1024, many_elements = 1'500'000;  // many: in two pieces between devices
+constexpr int few_elements = 1024, many_elements = 1'500'000;  // many: copied between devices in two pieces
 
-/// Two devices of two queues, and buffers of all placements.
+/// Two devices with two queues each, and buffers of all placements.
 struct Work {
     NullContext null;
     ContextScope use;
@@ -33,8 +33,8 @@ struct Work {
         wait();
         null.log->clear();
     }
-    /// Everything is used from every queue, the last first: transfers are given to a device's first, whose
-    /// own order would hide that they were forgotten.
+    /// Uses all buffers from all queues, starting with the last: transfers run on the first queue of a
+    /// device, whose order would hide a missing dependency.
     void use_all() {
         for (unsigned k = 4; k-- > 0;) {
             make_touch().on(queue(k))(shared);
@@ -47,12 +47,12 @@ struct Work {
     }
 };
 
-/// Makes each command of `act` fail in turn, until it comes to its end without.
+/// Makes each command of `act` fail in turn, until `act` completes without a failure.
 void fail_each_command(const std::function<void(Work&)>& prepare, const std::function<void(Work&)>& act,
                        int size = few_elements) {
     for (const bool overlaps : {false, true}) {
         for (std::uint64_t n = 1;; ++n) {
-            ASSERT_LT(n, 200u) << "it never ends";
+            ASSERT_LT(n, 200u) << "the commands do not come to an end";
             SCOPED_TRACE("command " + std::to_string(n) + (overlaps ? " of overlapping queues" : ""));
             Work work(overlaps, size);
             prepare(work);
@@ -66,7 +66,7 @@ void fail_each_command(const std::function<void(Work&)>& prepare, const std::fun
             ASSERT_EQ(work.null.log->has_failed(), failed) << "a failure was lost";
             work.null.log->fail_at(0);
             EXPECT_NO_THROW(work.use_all());
-            EXPECT_NO_THROW(act(work)) << "the same again";
+            EXPECT_NO_THROW(act(work)) << "a second attempt";
             for (unsigned k = 0; k < 4; ++k) EXPECT_EQ(work.own.view(0, 64).read(k).size(), 64u);
             EXPECT_NO_THROW(wait());
             const NullOrder order(work.null.log->entries());
@@ -93,7 +93,7 @@ TEST(FailedCommand, OfATransferLeavesAConsistentState) {
     fail_each_command(nothing, [](Work& work) { work.own.copy_from(work.shared); });
 }
 
-/// More axes with gaps than one command takes.
+/// Has more non-contiguous axes than one command supports.
 Buffer<int> part(const Buffer<int>& buffer) {
     const Slice some = slice(0, 4, 2);
     return buffer.view(0, few_elements).reshape({4, 4, 4, 4, 4}).sub({some, some, some, some, some});

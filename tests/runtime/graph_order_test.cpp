@@ -1,5 +1,5 @@
-// What graphs ask of queues, written down by the null backend: one submission for as much as can be, and
-// order only where bytes meet.
+// The commands that graphs submit to queues, as logged by the null backend: as few submissions as possible,
+// ordered only by conflicts.
 #include "runtime/runtime_support.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(GraphOrder, IndependentBranchesAreNotOrdered) {
     ASSERT_EQ(entries[0].commands.size(), 4u);
     std::vector<std::uint32_t> levels;
     for (const auto& command : entries[0].commands) levels.push_back(command.level);
-    EXPECT_EQ(levels, (std::vector<std::uint32_t>{0, 0, 1, 1})) << "two chains side by side";
+    EXPECT_EQ(levels, (std::vector<std::uint32_t>{0, 0, 1, 1})) << "two independent chains";
     EXPECT_EQ(entries[0].commands[2].after, std::vector<std::uint32_t>{0});
     EXPECT_EQ(entries[0].commands[3].after, std::vector<std::uint32_t>{1});
 }
@@ -112,7 +112,7 @@ TEST(GraphOrder, TemporariesThatShareMemoryAreOrdered) {
         a.copy_from(in);
         Buffer<int> b = temporary<int>(Shape(64));
         b.copy_from(a);
-        Buffer<int> c = temporary<int>(Shape(64));  // where a was
+        Buffer<int> c = temporary<int>(Shape(64));  // at the offset of a
         c.copy_from(b);
         out.copy_from(c);
     });

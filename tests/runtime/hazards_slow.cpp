@@ -1,4 +1,4 @@
-// Hazards against their definition, in larger enumerations than hazards_test.cpp has time for.
+// Compares hazards with their definition, in enumerations too large for hazards_test.cpp.
 #include "support/hazards_model.hpp"
 #include "support/random.hpp"
 #include "support/sanitized.hpp"

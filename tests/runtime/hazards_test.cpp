@@ -1,5 +1,5 @@
-// The algebra of hazards: what must follow what, in sentences; then against its definition, by enumeration
-// and with large random programs.
+// The rules of hazards: individual cases, then comparison with the definition, by enumeration and with large
+// random programs.
 #include "runtime/hazards.hpp"
 #include "core/text.hpp"
 #include "support/hazards_model.hpp"
@@ -26,7 +26,7 @@ using testing::resource_at;
 constexpr bool reading = false;
 constexpr bool writing = true;
 
-/// What a use of the range must follow, as "lane:point", sorted, each once.
+/// Returns the uses that an access to the range must follow, as "lane:point", sorted and without duplicates.
 std::string followed(const AccessMap& map, const Range& range, bool writes) {
     std::vector<std::pair<unsigned, std::uint64_t>> uses;
     map.conflicts(range, writes, [&](const Use& use) { uses.emplace_back(use.lane, use.point); });
@@ -45,7 +45,7 @@ TEST(Ranges, IntersectIfTheyShareAUnit) {
     EXPECT_FALSE(intersects({0, 8}, {8, 16}));
     EXPECT_TRUE(intersects({0, 9}, {8, 16}));
     EXPECT_TRUE(intersects({0, 16}, {4, 5}));
-    EXPECT_FALSE(intersects({5, 5}, {0, 16})) << "an empty one has none";
+    EXPECT_FALSE(intersects({5, 5}, {0, 16})) << "an empty range has no units";
     EXPECT_FALSE(intersects({0, 16}, {5, 5}));
 }
 
@@ -71,7 +71,7 @@ TEST(AccessMap, AWriteFollowsTheReadsSinceTheLastWrite) {
     map.add({0, 8}, reading, {1, 1});
     map.add({0, 8}, reading, {2, 1});
     EXPECT_EQ(a_write_follows(map, {0, 8}), "1:1 2:1")
-        << "they have followed the write, and it the read before";
+        << "the reads follow the write, which follows the earlier read";
 }
 
 TEST(AccessMap, AWriteWithoutReadsInBetweenFollowsTheLastWrite) {
@@ -84,7 +84,7 @@ TEST(AccessMap, RangesThatOnlyTouchAreIndependent) {
     AccessMap map;
     map.add({0, 8}, writing, {0, 1});
     EXPECT_EQ(a_write_follows(map, {8, 16}), "");
-    EXPECT_EQ(a_write_follows(map, {7, 16}), "0:1") << "[0, 8) and [7, 16) have a unit in common";
+    EXPECT_EQ(a_write_follows(map, {7, 16}), "0:1") << "[0, 8) and [7, 16) share a unit";
     map.add({8, 16}, writing, {1, 1});
     EXPECT_EQ(a_read_follows(map, {0, 8}), "0:1");
     EXPECT_EQ(a_read_follows(map, {8, 16}), "1:1");
@@ -109,7 +109,7 @@ TEST(AccessMap, AWriteInTheMiddleSplitsAPiece) {
     EXPECT_EQ(map.pieces(), 3u);
     EXPECT_EQ(a_write_follows(map, {0, 4}), "1:1");
     EXPECT_EQ(a_write_follows(map, {4, 8}), "2:1");
-    EXPECT_EQ(a_write_follows(map, {8, 16}), "1:1") << "the state behind it is what it was";
+    EXPECT_EQ(a_write_follows(map, {8, 16}), "1:1") << "the state after it is unchanged";
     EXPECT_EQ(a_read_follows(map, {8, 16}), "0:1");
 }
 
@@ -143,7 +143,7 @@ TEST(AccessMap, PiecesThatBecomeEqualAreJoined) {
     map.add({4, 8}, reading, {1, 1});
     EXPECT_EQ(map.pieces(), 3u);
     map.add({0, 12}, writing, {2, 1});
-    EXPECT_EQ(map.pieces(), 1u) << "a write makes all of its range one";
+    EXPECT_EQ(map.pieces(), 1u) << "a write makes its range one piece";
 }
 
 TEST(AccessMap, TheOrderOfReadersDoesNotMatter) {
@@ -173,7 +173,7 @@ TEST(AccessMap, UsesOfALaneMayBeAddedOutOfOrder) {
     map.add({0, 8}, writing, {0, 2});
     EXPECT_EQ(a_read_follows(map, {0, 8}), "0:3") << "the earlier write was overwritten";
     map.add({0, 8}, reading, {0, 1});
-    EXPECT_EQ(a_write_follows(map, {0, 8}), "0:3") << "whoever follows the write follows the read before it";
+    EXPECT_EQ(a_write_follows(map, {0, 8}), "0:3") << "the write implies the read before it";
     map.add({0, 8}, reading, {1, 2});
     map.add({0, 8}, reading, {1, 1});
     EXPECT_EQ(a_write_follows(map, {0, 8}), "1:2");
@@ -193,7 +193,7 @@ TEST(AccessMap, AnEmptyRangeIsIgnored) {
     map.add({4, 4}, writing, {0, 1});
     EXPECT_EQ(map.pieces(), 0u);
     map.add({0, 8}, writing, {0, 1});
-    EXPECT_EQ(a_write_follows(map, {4, 4}), "") << "not even inside of what is used";
+    EXPECT_EQ(a_write_follows(map, {4, 4}), "") << "not even within a used range";
     EXPECT_EQ(a_write_follows(map, {0, 0}), "");
     map.clear({4, 4});
     EXPECT_EQ(map.pieces(), 1u);
@@ -208,7 +208,7 @@ TEST(AccessMap, AUseAtPointZeroIsIgnored) {
     map.add({0, 8}, reading, {1, 1});
     map.add({0, 8}, reading, {2, 0});
     map.add({0, 8}, writing, {2, 0});
-    EXPECT_EQ(a_write_follows(map, {0, 8}), "1:1") << "it changes nothing: whoever has waited clears";
+    EXPECT_EQ(a_write_follows(map, {0, 8}), "1:1") << "it changes nothing; clear() removes completed uses";
     EXPECT_EQ(a_read_follows(map, {0, 8}), "0:1");
 }
 
@@ -222,7 +222,7 @@ TEST(AccessMap, ForgetRemovesCompletedUses) {
     EXPECT_EQ(a_read_follows(map, {0, 8}), "");
     EXPECT_EQ(a_write_follows(map, {0, 8}), "2:1 3:1");
     map.add({0, 8}, reading, {3, 2});
-    EXPECT_EQ(a_write_follows(map, {0, 8}), "2:1 3:2") << "a lane is still there once";
+    EXPECT_EQ(a_write_follows(map, {0, 8}), "2:1 3:2") << "one use per lane";
     map.forget([](const Use& use) { return use.lane == 3; });
     EXPECT_EQ(a_write_follows(map, {0, 8}), "2:1");
     map.forget([](const Use&) { return true; });
@@ -271,19 +271,19 @@ TEST(AccessMap, ClearingEverythingLeavesNothing) {
 }
 
 TEST(AccessMap, SubresourcesOfAnImageAreUnits) {
-    // Layers of four levels: unit 4 * layer + level.
+    // Layers with four levels each: unit 4 * layer + level.
     const auto level = [](std::uint64_t layer, std::uint64_t l) {
         return Range{4 * layer + l, 4 * layer + l + 1};
     };
     const auto layer = [](std::uint64_t l) { return Range{4 * l, 4 * l + 4}; };
     AccessMap image;
-    image.add({0, 12}, writing, {0, 1});      // all of it is cleared
-    image.add(level(1, 0), reading, {1, 1});  // a level is made of the one before
+    image.add({0, 12}, writing, {0, 1});      // clears the whole image
+    image.add(level(1, 0), reading, {1, 1});  // computes a level from the previous one
     image.add(level(1, 1), writing, {1, 1});
     EXPECT_EQ(a_read_follows(image, level(1, 0)), "0:1");
     EXPECT_EQ(a_read_follows(image, level(1, 1)), "1:1");
     EXPECT_EQ(a_read_follows(image, layer(1)), "0:1 1:1");
-    EXPECT_EQ(a_read_follows(image, layer(2)), "0:1") << "another layer is none of its business";
+    EXPECT_EQ(a_read_follows(image, layer(2)), "0:1") << "other layers are independent";
 }
 
 // ---- the union of a command's accesses ----
@@ -295,12 +295,13 @@ TEST(MergeAccesses, AreMergedIfTheyIntersect) {
     const void* a = resource_at(0);
     const void* b = resource_at(1);
     EXPECT_EQ(merged({}), "nothing");
-    EXPECT_EQ(merged({{a, {0, 8}, reading}, {a, {0, 8}, writing}}), "w0[0,8)") << "bound twice, it writes";
+    EXPECT_EQ(merged({{a, {0, 8}, reading}, {a, {0, 8}, writing}}), "w0[0,8)")
+        << "a buffer bound twice is written";
     EXPECT_EQ(merged({{a, {8, 16}, reading}, {a, {0, 8}, reading}}), "r0[0,16)");
     EXPECT_EQ(merged({{a, {0, 12}, reading}, {a, {4, 8}, writing}}), "r0[0,4) w0[4,8) r0[8,12)");
     EXPECT_EQ(merged({{b, {0, 8}, reading}, {a, {0, 8}, writing}}), "w0[0,8) r1[0,8)")
-        << "resources stay apart";
-    EXPECT_EQ(merged({{a, {5, 5}, writing}, {a, {0, 8}, reading}}), "r0[0,8)") << "an empty range is none";
+        << "resources are not merged";
+    EXPECT_EQ(merged({{a, {5, 5}, writing}, {a, {0, 8}, reading}}), "r0[0,8)") << "an empty range is ignored";
     EXPECT_EQ(merged({{a, {5, 5}, writing}}), "nothing");
 }
 
@@ -324,7 +325,7 @@ TEST(MergeAccesses, MatchPaintedUnitsForAllListsOfThree) {
             if (HasFatalFailure()) return;
         }
     }
-    // Three of one resource: two do not tell more.
+    // Three accesses to one resource: a second resource adds no new cases.
     for (std::size_t i = 0; i < all.size() / 2; ++i) {
         for (std::size_t j = 0; j < all.size() / 2; ++j) {
             for (std::size_t k = 0; k < all.size() / 2; ++k) {

@@ -1,4 +1,4 @@
-// Kernels: traced once, compiled once for each context, by the hash of their IR.
+// Kernels are traced once, and compiled once per context, identified by the hash of their IR.
 #include "runtime/runtime_support.hpp"
 #include "support/sanitized.hpp"
 
@@ -43,7 +43,7 @@ TEST(Kernel, ReturnsItsIrAndItsCode) {
     EXPECT_FALSE(scale.code().empty());
 }
 
-// The optimising code generator takes ten times as long, and from there on the square of it.
+// The optimising code generator takes ten times as long, and grows quadratically from there.
 TEST(Kernel, WithTensOfThousandsOfOperationsCompilesInSeconds) {
     const Context context = make_context({.devices = {"cpu:0"}});
     const auto use = context.use();
@@ -80,7 +80,7 @@ TEST(Kernel, IsCompiledOncePerContextHoweverOftenItIsCreated) {
         for (int i = 0; i < 5; ++i) launch(1);
         EXPECT_EQ(first.log->programs_made, 1u);
         launch(2);
-        EXPECT_EQ(first.log->programs_made, 2u) << "another constant, another kernel";
+        EXPECT_EQ(first.log->programs_made, 2u) << "a different constant makes a different kernel";
     }
     NullContext second;
     const auto use = second.context.use();

@@ -1,4 +1,4 @@
-// Launches: sizes, workgroups, queues, and every way in which they can be wrong.
+// Launches: sizes, workgroups, queues, and all invalid combinations.
 #include "runtime/runtime_support.hpp"
 
 #include <thread>
@@ -35,7 +35,7 @@ protected:
     Context context = make_context({.devices = {GetParam()}, .queues_per_device = 2});
     ContextScope scope = context.use();
 
-    /// How often a kernel ran that was launched as asked.
+    /// Returns the number of invocations of a launch that `configure` sets up.
     template <class Configure>
     int runs(Configure&& configure, std::size_t buffer_size = 10) {
         Buffer<int> data(buffer_size);
@@ -128,12 +128,12 @@ TEST_P(LaunchTest, ATypeErasedBufferIsCheckedWhenCalled) {
     expect_contains(text, "argument 1 is a buffer of f32, but i32 is required");
 }
 
-// ---- wrong launches: each is an error with three parts, and the context goes on ----
+// ---- invalid launches: each throws an error with three parts, and the context stays usable ----
 
 class BadLaunchTest : public LaunchTest {
 protected:
     void TearDown() override {
-        EXPECT_EQ(runs([](auto k) { return k.over(17); }), 17) << "the context goes on working";
+        EXPECT_EQ(runs([](auto k) { return k.over(17); }), 17) << "the context stays usable";
     }
 
     template <class Configure>
@@ -215,7 +215,7 @@ TEST_P(BadLaunchTest, BuffersOfAnotherContext) {
     const std::string text = error_of(ErrorCode::WrongContext, [&] { make_count()(foreign); });
     expect_contains(text, "buffer 'foreign'");
     expect_contains(text, "argument 1");
-    // Naming a queue of its context is enough.
+    // Naming a queue of the buffer's context is enough.
     make_count().on(other.queue(0))(foreign);
     EXPECT_EQ(foreign.read(0)[0], 4);
 }

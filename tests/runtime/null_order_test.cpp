@@ -1,4 +1,4 @@
-// What the model of order makes of logs that are written by hand.
+// The order model, applied to hand-written logs.
 #include "support/null_order.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ NullEntry following(NullEntry launch, backends::Point after) {
 TEST(NullOrder, ReportsConflictsBetweenQueues) {
     EXPECT_NE(NullOrder({write_of(0, 1, 0), write_of(1, 1, 4)}).unordered(), "");
     EXPECT_NE(NullOrder({read_of(0, 1, 0), write_of(1, 1, 4)}).unordered(), "");
-    EXPECT_EQ(NullOrder({read_of(0, 1, 0), read_of(1, 1, 4)}).unordered(), "") << "reads need none";
+    EXPECT_EQ(NullOrder({read_of(0, 1, 0), read_of(1, 1, 4)}).unordered(), "") << "reads need no order";
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), write_of(1, 1, 8)}).unordered(), "") << "other bytes";
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), write_of(0, 2, 0)}).unordered(), "") << "a queue is in order";
 }
@@ -55,12 +55,12 @@ TEST(NullOrder, AccountsForWaitsOfQueues) {
     EXPECT_NE(NullOrder({write_of(0, 1, 0), write_of(0, 2, 0), wait_for(1, 1, 0, 1), write_of(1, 2, 4)})
                   .unordered(),
               "")
-        << "it waits for the first of two";
+        << "it waits only for the first of two";
     EXPECT_EQ(NullOrder({write_of(0, 1, 0), wait_for(1, 1, 0, 1), write_of(1, 2, 100), wait_for(2, 1, 1, 2),
                          write_of(2, 2, 0)})
                   .unordered(),
               "")
-        << "what is waited for has waited";
+        << "waits are transitive";
 }
 
 TEST(NullOrder, AccountsForWaitsOfTheHost) {
@@ -75,10 +75,10 @@ TEST(NullOrder, AllowsLaunchesToOverlap) {
     EXPECT_EQ(
         NullOrder({write_of(0, 1, 0), write_of(0, 2, 100), following(write_of(0, 3, 0), 1)}).unordered(), "");
     EXPECT_NE(NullOrder({command(NullKind::Call, 0, 1), following(write_of(0, 2, 0), 0)}).unordered(), "")
-        << "a callback stands between what was given before it and behind it";
+        << "a callback follows earlier commands and precedes later ones";
     EXPECT_EQ(
         NullOrder({write_of(0, 1, 0), wait_for(1, 1, 0, 1), following(write_of(1, 2, 0), 0)}).unordered(), "")
-        << "a wait for another queue is for all that comes later";
+        << "a wait for another queue applies to all later commands";
 }
 
 TEST(NullOrder, TreatsHostMemoryOfAWriteAsReadDuringSubmission) {
@@ -86,7 +86,8 @@ TEST(NullOrder, TreatsHostMemoryOfAWriteAsReadDuringSubmission) {
     const NullUse filled{NullUse::host, 1000, 8, true};
     const NullEntry read = command(NullKind::Read, 0, 1, {{1, 0, 8, false}, filled});
     const NullEntry write = command(NullKind::Write, 0, 2, {bytes, {2, 0, 8, true}});
-    EXPECT_NE(NullOrder({read, write}).unordered(), "") << "the queue's order does not help the host";
+    EXPECT_NE(NullOrder({read, write}).unordered(), "")
+        << "the order of the queue does not apply to the host";
     EXPECT_EQ(NullOrder({read, command(NullKind::Wait, 0, 1), write}).unordered(), "");
 }
 
@@ -101,7 +102,7 @@ TEST(NullOrder, ChecksTheCommandsOfBatches) {
     };
     EXPECT_NE(NullOrder({batch({}, 1)}).unordered(), "");
     EXPECT_EQ(NullOrder({batch({0}, 1)}).unordered(), "");
-    EXPECT_EQ(NullOrder({batch({0}, 3)}).unordered(), "") << "instances are in order";
+    EXPECT_EQ(NullOrder({batch({0}, 3)}).unordered(), "") << "instances run in order";
     EXPECT_NE(NullOrder({batch({0}, 1), write_of(1, 1, 8)}).unordered(), "");
     EXPECT_EQ(NullOrder({batch({0}, 1), wait_for(1, 1, 0, 1), write_of(1, 2, 8)}).needless(), "");
     EXPECT_NE(NullOrder({batch({0}, 1), wait_for(1, 1, 0, 1), write_of(1, 2, 100)}).needless(), "");
@@ -114,13 +115,13 @@ TEST(NullOrder, ReportsNeedlessWaits) {
     EXPECT_FALSE(needless({write_of(0, 1, 0), wait_for(1, 1, 0, 1), read_of(1, 2, 4)}));
     EXPECT_TRUE(needless({write_of(0, 1, 0), wait_for(1, 1, 0, 1), read_of(1, 2, 8)})) << "other bytes";
     EXPECT_TRUE(needless({read_of(0, 1, 0), wait_for(1, 1, 0, 1), read_of(1, 2, 0)})) << "two reads";
-    EXPECT_TRUE(needless({write_of(0, 1, 0), wait_for(1, 1, 0, 1)})) << "nothing comes behind it";
+    EXPECT_TRUE(needless({write_of(0, 1, 0), wait_for(1, 1, 0, 1)})) << "no command follows it";
     EXPECT_TRUE(needless(
         {write_of(0, 1, 0), wait_for(1, 1, 0, 1), read_of(1, 2, 0), wait_for(1, 3, 0, 1), read_of(1, 4, 0)}))
-        << "it has waited already";
+        << "it has already waited";
     EXPECT_TRUE(
         needless({write_of(0, 1, 0), command(NullKind::Wait, 0, 1), wait_for(1, 1, 0, 1), read_of(1, 2, 0)}))
-        << "the host has";
+        << "the host has already waited";
     EXPECT_TRUE(needless({write_of(0, 1, 0), following(read_of(0, 2, 8), 1)}))
         << "a launch that could overlap";
     EXPECT_FALSE(needless({write_of(0, 1, 0), following(read_of(0, 2, 4), 1)}));

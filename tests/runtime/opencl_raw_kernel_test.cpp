@@ -1,4 +1,4 @@
-// Kernels given as OpenCL C, called like any other.
+// Kernels written in OpenCL C, called like any other.
 #include "runtime/runtime_support.hpp"
 
 #include <gtest/gtest.h>

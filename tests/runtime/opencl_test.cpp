@@ -1,5 +1,5 @@
-// OpenCL devices through the runtime: with Vulkan and the CPU in one context, several queues, and machines
-// without OpenCL.
+// OpenCL devices through the runtime: together with Vulkan and the CPU in one context, with several queues,
+// and machines without OpenCL.
 #include "runtime/runtime_support.hpp"
 
 #include <unistd.h>
@@ -106,7 +106,7 @@ TEST_F(OpenClContext, RejectsLaunchesBeyondTheLimitsOfTheDevice) {
     Buffer<float> large({1 << 20});
     expect_contains(error_of(ErrorCode::OutOfMemory, [&] { scale(large, 2.0f); }), "VOLLEY_MEMORY_LIMIT");
     scale(buffer, 2.0f);
-    EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context goes on";
+    EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context stays usable";
 }
 
 TEST_F(OpenClContext, OpenClCpusAreSoftwareAndUsedOnlyWhenNamed) {
@@ -125,7 +125,7 @@ TEST_F(OpenClContext, AnUnknownNameListsTheOpenClDevices) {
         "opencl:0 (");
 }
 
-// A fresh process for each: drivers are looked for once.
+// Each runs in its own process, because drivers are loaded only once.
 class OpenClProcess : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -150,7 +150,7 @@ protected:
         } catch (const Error& error) {
             std::fprintf(stderr, "refused: %s\n", error.what());
         }
-        std::quick_exit(0);  // what was to be seen is printed; leaks are looked for elsewhere
+        std::quick_exit(0);  // skips destructors and leak checks
     }
     void set_vendors(const char* name) const {
         ::setenv("OCL_ICD_VENDORS", (folder_ / name).c_str(), 1);
@@ -224,7 +224,7 @@ TEST_F(OpenClProcess, TheDebugLogExplainsWhyThereIsNoDevice) {
 }
 
 TEST_F(OpenClProcess, TheSourceIsDumpedOnRequest) {
-    // Settings are read once, so nothing may look for devices before they are set.
+    // Settings are read once, so they must be set before devices are enumerated.
     EXPECT_EXIT(
         {
             ::setenv("VOLLEY_DUMP", "opencl", 1);

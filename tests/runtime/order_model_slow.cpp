@@ -1,4 +1,4 @@
-// The order of whole programs, in larger enumerations than order_model_test.cpp has time for.
+// The order of whole programs, in enumerations too large for order_model_test.cpp.
 #include "support/order_programs.hpp"
 #include "support/random.hpp"
 #include "support/sanitized.hpp"
@@ -27,7 +27,7 @@ TEST(OrderModelSlow, HoldsForAllProgramsOfThreeSteps) {
 }
 
 TEST(OrderModelSlow, HoldsForAllProgramsOfFourStepsOnViews) {
-    if (sanitized) GTEST_SKIP() << "three steps will do";
+    if (sanitized) GTEST_SKIP() << "too slow; the tests with three steps suffice";
     OrderProgram program({.overlaps = true});
     expect_it_holds(program.run_all(steps_on_views(), 4));
 }

@@ -1,4 +1,4 @@
-// The order of whole programs on several queues: all short ones, and random longer ones, against the
+// The order of whole programs on several queues: compares all short programs and random longer ones with the
 // definition of what must be ordered.
 #include "support/order_programs.hpp"
 #include "support/random.hpp"
@@ -15,9 +15,9 @@ namespace {
 
 using How = OrderProgram::How;
 
-constexpr auto share = unless_sanitized(1u, 10u);  // of the programs
+constexpr auto share = unless_sanitized(1u, 10u);  // divides the number of programs
 
-/// With queues whose launches run one after the other, and with others that may overlap.
+/// Parameter: whether the launches of a queue may overlap.
 class OrderModel : public ::testing::TestWithParam<bool> {
 protected:
     OrderProgram program{{.overlaps = GetParam()}};

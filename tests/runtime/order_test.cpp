@@ -1,4 +1,5 @@
-// What the runtime asks of queues, written down by the null backend: nothing is waited for that need not be.
+// The commands that the runtime submits to queues, as logged by the null backend: there are no needless
+// waits.
 #include "runtime/runtime_support.hpp"
 
 #include <chrono>
@@ -37,9 +38,9 @@ TEST(Order, AReadOfHostMemoryWaitsForItsLastWriterOnly) {
     null.log->clear();
     (void)a.read(0);
     EXPECT_EQ(null.log->lines(), Lines{"q0 wait 1"})
-        << "b and c are not needed, and reading a again is no write";
+        << "b and c are not needed, and a read of a is not a conflict";
     (void)a.read(0);
-    EXPECT_EQ(null.log->lines().size(), 1u) << "it is there already";
+    EXPECT_EQ(null.log->lines().size(), 1u) << "no further wait is needed";
     (void)c.read(0);
     EXPECT_EQ(null.log->lines().back(), "q0 wait 3");
 }
@@ -51,7 +52,7 @@ TEST(Order, AReadOfDeviceMemoryIsACommandOfItsQueue) {
     make_touch()(a);
     null.log->clear();
     (void)a.read(1);
-    EXPECT_EQ(null.log->lines(), (Lines{"q1 read 256 -> 2", "q1 wait 2"})) << "the other queue is left alone";
+    EXPECT_EQ(null.log->lines(), (Lines{"q1 read 256 -> 2", "q1 wait 2"})) << "the other queue is not used";
 }
 
 TEST(Order, ReadingAllReplicasReadsEachQueue) {

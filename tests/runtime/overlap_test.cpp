@@ -1,4 +1,4 @@
-// Queues whose launches may overlap: what each is told to follow, written down by the null backend.
+// Queues whose launches may overlap: the dependencies of each launch, as logged by the null backend.
 #include "runtime/runtime_support.hpp"
 
 #include <thread>

@@ -1,4 +1,4 @@
-// Placements: which replicas there are, where launches run, and that queues which share one keep its order.
+// Placements: the replicas of a buffer, where launches run, and the order of queues that share a replica.
 #include "runtime/context_core.hpp"
 #include "runtime/runtime_support.hpp"
 #include "runtime/storage.hpp"
@@ -30,13 +30,13 @@ auto make_increment() {
     return kernel("count", [](Buff<int> data) { data[global_id().x] = data[global_id().x] + 1; });
 }
 
-/// Two devices of two queues: q0 and q1, q2 and q3.
+/// Two devices with two queues each: q0 and q1, q2 and q3.
 class PlacementTest : public ::testing::Test {
 protected:
     NullContext null{{.devices = {"null:0", "null:1"}, .queues_per_device = 2}};
     ContextScope scope = null.context.use();
 
-    /// The queues that were given a launch since the last call: "0 2".
+    /// Returns the queues with a launch since the last call, such as "0 2", and clears the log.
     std::string launched() {
         std::string queues;
         for (const std::string& line : null.log->lines()) {
@@ -110,9 +110,9 @@ TEST_F(PlacementTest, ALaunchRunsOnceForEachSetOfReplicas) {
     add(replicated, more);
     EXPECT_EQ(launched(), "0 1 2 3");
     add(replicated, per_device);
-    EXPECT_EQ(launched(), "0 2") << "the homes of each device";
+    EXPECT_EQ(launched(), "0 2") << "the home queue of each device";
     add(per_device, on_1);
-    EXPECT_EQ(launched(), "1") << "its device has the other there too";
+    EXPECT_EQ(launched(), "1") << "the other buffer is also on its device";
     add(on_1, replicated);
     EXPECT_EQ(launched(), "1");
     const auto nothing = kernel("nothing", [](Const<int>) {});
@@ -135,7 +135,7 @@ TEST_F(PlacementTest, BuffersWithoutACommonQueueThrowAndAreNamed) {
     expect_contains(text, "buffer 'a' is on queue 1 (null:0)");
     expect_contains(text, "buffer 'b' on queue 2 (null:1)");
     expect_contains(text, "kernel 'add'");
-    EXPECT_EQ(null.log->live_blocks, 0u) << "nothing was made";
+    EXPECT_EQ(null.log->live_blocks, 0u) << "nothing was allocated";
 }
 
 TEST_F(PlacementTest, AQueueWithoutTheBufferThrowsAndNamesItsQueues) {
@@ -149,7 +149,7 @@ TEST_F(PlacementTest, AQueueWithoutTheBufferThrowsAndNamesItsQueues) {
 
 TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
     Buffer<int> data(4, {.placement = Placement::per_device});
-    make_touch().on(queue(0))(data);  // q0's point 1
+    make_touch().on(queue(0))(data);  // point 1 of q0
     make_touch().on(queue(1))(data);
     const Lines expected = {"q0 launch touch 4x1x1 local 64x1x1 -> 1", "q1 wait_for q0 1 -> 1",
                             "q1 launch touch 4x1x1 local 64x1x1 -> 2"};
@@ -157,7 +157,7 @@ TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
     null.log->clear();
     make_touch().on(queue(1))(data);
     EXPECT_EQ(null.log->lines(), Lines{"q1 launch touch 4x1x1 local 64x1x1 -> 3"})
-        << "a queue is in order with itself, and has waited once";
+        << "a queue runs in order, and has already waited";
     null.log->clear();
     make_touch().on(queue(0))(data);
     EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 3 -> 2");
@@ -166,17 +166,17 @@ TEST_F(PlacementTest, QueuesThatShareAReplicaWaitForEachOthersWrites) {
 TEST_F(PlacementTest, ReadersOfASharedReplicaDoNotWaitForEachOther) {
     Buffer<int> data(4, {.placement = Placement::per_device});
     Buffer<int> out(4);
-    data.write(std::vector<int>(4));  // q0's point 1, q2's point 1
+    data.write(std::vector<int>(4));  // point 1 of q0 and of q2
     wait();
     null.log->clear();
     make_look().on(queue(0))(data, out);
     make_look().on(queue(1))(data, out);
     const Lines expected = {"q0 launch look 4x1x1 local 64x1x1 -> 2",
                             "q1 launch look 4x1x1 local 64x1x1 -> 1"};
-    EXPECT_EQ(null.log->lines(), expected) << "the write has passed, and reading is no write";
+    EXPECT_EQ(null.log->lines(), expected) << "the write has completed, and reads do not conflict";
     null.log->clear();
     make_touch().on(queue(1))(data);
-    EXPECT_EQ(null.log->lines().front(), "q1 wait_for q0 2 -> 2") << "but a writer waits for readers";
+    EXPECT_EQ(null.log->lines().front(), "q1 wait_for q0 2 -> 2") << "a writer waits for readers";
 }
 
 TEST_F(PlacementTest, AReplicaThatOnlyItsQueueUsesIsNeverWaitedFor) {
@@ -191,7 +191,7 @@ TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIsWaitedFor) {
     Buffer<int> data(4);
     make_touch()(data);
     null.log->clear();
-    data.storage().replica(0).used(1, 1, {0, 16});  // as a copy on queue 1 that reads replica 0 does
+    data.storage().replica(0).used(1, 1, {0, 16});  // like a copy on queue 1 that reads replica 0
     make_touch().on(queue(0))(data);
     EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 1 -> 2");
 }
@@ -208,7 +208,7 @@ TEST_F(PlacementTest, ALaunchWithAMappedBufferThrows) {
     expect_contains(text, "mapped");
     EXPECT_TRUE(null.log->lines().empty()) << "no queue has started";
     replica.unmap();
-    EXPECT_THROW(make_touch()(data), ArgumentError) << "one guard is left";
+    EXPECT_THROW(make_touch()(data), ArgumentError) << "one guard still exists";
     make_touch().on(queue(0))(data);
     replica.unmap();
     EXPECT_FALSE(replica.mapped());
@@ -221,7 +221,7 @@ VOLLEY_BACKEND_TEST(SharedReplica, CarriesDataFromQueueToQueue) {
     const auto count = make_increment();
     for (unsigned i = 0; i < 100; ++i) count.on(queue(i % 2))(data);
     EXPECT_EQ(data.read(0), std::vector<int>(1000, 100));
-    EXPECT_EQ(data.read(1), std::vector<int>(1000, 100)) << "it is the same";
+    EXPECT_EQ(data.read(1), std::vector<int>(1000, 100)) << "the same replica";
     count(data);
     EXPECT_EQ(data.read(), (std::vector<std::vector<int>>{std::vector<int>(1000, 101)}));
 }

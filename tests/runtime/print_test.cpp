@@ -1,4 +1,4 @@
-// What kernels print, and where it goes.
+// Output of print() in kernels, and the print sink.
 #include "backends/common/print.hpp"
 #include "runtime/runtime_support.hpp"
 
@@ -57,7 +57,7 @@ TEST_P(PrintTest, ASinkThatThrowsFailsTheWait) {
     Buffer<int> data(100);
     const Event event = speak(data);
     EXPECT_THROW(event.wait(), std::runtime_error);
-    EXPECT_NO_THROW(event.wait()) << "once";
+    EXPECT_NO_THROW(event.wait()) << "thrown only once";
     set_print_sink({});
     EXPECT_NO_THROW(wait());
 }

@@ -1,4 +1,4 @@
-// What a device sees of profiles and timestamps, and how records become traces.
+// The commands that a device receives with profiling and timestamps, and the conversion of records to traces.
 #include "runtime/command_times.hpp"
 #include "runtime/runtime_support.hpp"
 
@@ -13,7 +13,7 @@ using runtime::CommandRecord;
 using testing::make_scale;
 using testing::NullContext;
 
-/// Some of everything.
+/// Submits commands of every kind.
 void work() {
     Buffer<float> a(64), b(64);
     auto scale = make_scale();
@@ -89,9 +89,9 @@ TEST(ProfileRecords, OverlappingCommandsAreOnDifferentTracks) {
     };
     const std::int64_t now = backends::steady_now();
     add(0, now, now + 100);
-    add(0, now + 50, now + 200);   // beside the first
-    add(0, now + 100, now + 150);  // behind the first
-    add(0, now + 120, now + 130);  // beside both
+    add(0, now + 50, now + 200);   // overlaps the first
+    add(0, now + 100, now + 150);  // after the first
+    add(0, now + 120, now + 130);  // overlaps both
     add(1, now, now + 500);
     profiler.add(std::make_shared<CommandRecord>(0, CommandLabel{}));  // never ran
     const Profile p = profiler.finish(*runtime::current_core());

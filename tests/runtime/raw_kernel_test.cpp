@@ -1,4 +1,4 @@
-// Kernels that were written elsewhere, as far as no Vulkan device is needed: what is refused, and how.
+// Errors of raw kernels that can be tested without a Vulkan device.
 #include "runtime_support.hpp"
 #include "support/needs_glsl.hpp"
 
@@ -25,7 +25,7 @@ TEST(RawKernel, ADeviceOfAnotherBackendRejectsIt) {
     const std::string text = error_of(ErrorCode::Unsupported, [&] { scale(data, 2.0F); });
     expect_contains(text, "SPIR-V");
     expect_contains(text, "cpu:0");
-    EXPECT_EQ(data.read(0), (std::vector<float>{1, 2, 3}));  // the context goes on
+    EXPECT_EQ(data.read(0), (std::vector<float>{1, 2, 3}));  // the context stays usable
 }
 
 TEST(RawKernel, GlslThatDoesNotCompileThrowsWithTheLog) {

@@ -1,4 +1,5 @@
-// For tests of the runtime: what an exception must say, and contexts on a backend that only takes notes.
+// Support for runtime tests: checks of error messages, and contexts on the null backend, which only logs its
+// commands.
 #pragma once
 
 #include "core/text.hpp"
@@ -17,7 +18,7 @@
 
 namespace volley::testing {
 
-/// A context of the null backend and what it did. null:0 has memory of its own, null:1 the host's.
+/// A context on the null backend, and its log. null:0 has device memory, null:1 host memory.
 struct NullContext {
     std::shared_ptr<backends::null::NullLog> log = std::make_shared<backends::null::NullLog>();
     Context context;

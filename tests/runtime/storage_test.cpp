@@ -1,5 +1,5 @@
-// Storages: when memory is made, shared, cleared, reused and let go, on every backend; what a small limit
-// does to a program.
+// Storage: when memory is allocated, shared, zeroed, reused and freed, on every backend, and programs under a
+// small memory limit.
 #include "runtime/storage.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/runtime_support.hpp"
@@ -35,7 +35,7 @@ auto make_set() {
     return kernel("set", [](Buff<int> data, Const<int> value) { data[global_id().x] = value; });
 }
 
-/// Holds a queue until it is opened.
+/// Blocks a queue until it is opened.
 class Gate {
 public:
     explicit Gate(const Queue& queue) {
@@ -54,7 +54,7 @@ private:
     bool is_open_ = false;
 };
 
-/// A test's device in a context of its own, with other options.
+/// A separate context on the device of the test, with other options.
 class OwnContext {
 public:
     explicit OwnContext(const testing::DeviceTest& test, std::uint64_t limit = 0,
@@ -74,7 +74,7 @@ private:
     ContextScope scope_;
 };
 
-// ---- when memory is made ----
+// ---- allocation ----
 
 VOLLEY_BACKEND_TEST(Storage, AllocatesNothingUntilItIsUsed) {
     const OwnContext own(*this);
@@ -82,7 +82,7 @@ VOLLEY_BACKEND_TEST(Storage, AllocatesNothingUntilItIsUsed) {
     EXPECT_EQ(scalar.bytes(), sizeof(int)) << "rank 0 is one element";
     EXPECT_EQ(own.stats().allocations, 0u);
     never.write(std::vector<int>(1000), queue(1));
-    EXPECT_EQ(own.stats().allocations, 1u) << "one replica of two";
+    EXPECT_EQ(own.stats().allocations, 1u) << "only one of two replicas";
     make_set()(never, 1);
     EXPECT_EQ(own.stats().allocations, 2u);
     EXPECT_EQ(own.stats().live, 8000u);
@@ -140,7 +140,7 @@ VOLLEY_BACKEND_TEST(Storage, IsZeroedOnRequest) {
         zeroed.ensure_allocated();
         EXPECT_EQ(zeroed.read(0), std::vector<int>(1000)) << "round " << round;
         EXPECT_EQ(zeroed.read(1), std::vector<int>(1000));
-        zeroed.fill(-1);  // what the next round would find
+        zeroed.fill(-1);  // must not be visible in the next round
     }
     EXPECT_EQ(own.stats().cache_hits, 4u) << "the same two blocks";
     Buffer<int>(0, {.zeroed = true}).ensure_allocated();
@@ -160,7 +160,7 @@ VOLLEY_BACKEND_TEST(Storage, LivesAsLongAsAnyView) {
     EXPECT_EQ(own.stats().live, 0u);
 }
 
-// ---- the end ----
+// ---- destruction ----
 
 VOLLEY_BACKEND_TEST(Storage, ThrowsWhenUsedAfterDestroy) {
     const OwnContext own(*this);
@@ -185,7 +185,7 @@ VOLLEY_BACKEND_TEST(Storage, ThrowsWhenUsedAfterDestroy) {
 }
 
 VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardKeepsItsMemory) {
-    if (!device().host_memory) GTEST_SKIP() << device_name() << " has memory of its own";
+    if (!device().host_memory) GTEST_SKIP() << device_name() << " has no host-addressable memory";
     const OwnContext own(*this);
     Buffer<int> buffer(100);
     buffer.fill(1);
@@ -193,7 +193,7 @@ VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardKeepsItsMemory) {
         const auto span = std::as_const(buffer).as_span(0);
         buffer.storage().replica(0).map();
         buffer.destroy();
-        EXPECT_EQ(own.stats().live, 400u) << "the other replica went";
+        EXPECT_EQ(own.stats().live, 400u) << "the other replica was freed";
         EXPECT_EQ(span[99], 1);
         buffer.storage().replica(0).unmap();
     }
@@ -210,12 +210,12 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkCompletes) {
     std::shared_ptr<Storage> storage =
         Storage::adopt(core, 1, core->device(0).allocate(400), std::move(owner), {.name = "import"});
     EXPECT_EQ(storage->replica_count(), 1u);
-    EXPECT_TRUE(storage->shared()) << "the device's queues share it";
+    EXPECT_TRUE(storage->shared()) << "the queues of the device share it";
     EXPECT_EQ(storage->find(0), storage->find(1));
     EXPECT_TRUE(storage->replica(0).written());
     EXPECT_EQ(storage->bytes(), 400u);
     EXPECT_EQ(storage->name(), "import");
-    EXPECT_EQ(memory_stats().total.live, 0u) << "it is not ours";
+    EXPECT_EQ(memory_stats().total.live, 0u) << "adopted memory is not counted";
     Event done;
     {
         Gate gate(queue(1));
@@ -227,7 +227,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkCompletes) {
         EXPECT_FALSE(watched.expired());
     }
     done.wait();
-    EXPECT_TRUE(watched.expired()) << "waiting lets it go";
+    EXPECT_TRUE(watched.expired()) << "wait() releases it";
 }
 
 TEST(StorageEnd, UnusedAdoptedMemoryIsReleasedAtOnce) {
@@ -263,7 +263,7 @@ TEST(StorageEnd, DestroyingAContextFreesAllItsMemory) {
     error_of(ErrorCode::WrongContext, [&] { adopted->check_usable(); });
 }
 
-// ---- memory that comes again ----
+// ---- reuse ----
 
 VOLLEY_BACKEND_TEST(Reuse, NeverMixesTheContentsOfTemporaries) {
     Buffer<int> results({64, 1000});
@@ -300,8 +300,8 @@ VOLLEY_BACKEND_TEST(Reuse, OfMemoryWithPendingWorkIsLimitedToItsQueue) {
 
         Buffer<int> ours(1000, {.placement = Placement::on(queue(0))});
         ours.ensure_allocated();
-        EXPECT_EQ(ours.storage().replica(0).memory(), held) << "in its order";
-        EXPECT_NE(ours.storage().replica(0).last_use(0), 0u) << "the host waits for what came before";
+        EXPECT_EQ(ours.storage().replica(0).memory(), held) << "reused in queue order";
+        EXPECT_NE(ours.storage().replica(0).last_use(0), 0u) << "the host waits for earlier uses";
         make_set().on(queue(0))(ours, 3);
         gate.open();
         EXPECT_EQ(ours.read(0), std::vector<int>(1000, 3));
@@ -334,7 +334,7 @@ VOLLEY_BACKEND_TEST(MemoryStatistics, CountLiveAndCachedBytes) {
     Buffer<char> c(1'000'000);
     c.fill(2);
     EXPECT_EQ(own.stats().allocations, 6u);
-    EXPECT_EQ(own.stats().cache_hits, 0u) << "trim() left nothing";
+    EXPECT_EQ(own.stats().cache_hits, 0u) << "trim() emptied the cache";
     EXPECT_EQ(current_context().statistics().memory, memory_stats());
 }
 
@@ -383,9 +383,9 @@ VOLLEY_BACKEND_TEST(SmallLimit, OutOfMemoryNamesTheBufferAndTheSizes) {
     expect_contains(text, "the limit is 1048576");
     expect_contains(text, device().id());
     expect_contains(text, "VOLLEY_MEMORY_LIMIT");
-    // What is in use is the user's, rounded; what was cached has been given back.
+    // Only memory in use, rounded, is left; cached blocks have been freed.
     expect_contains(text, cat(runtime::SizeClass::size(runtime::SizeClass::above(300'000)), " bytes in use"));
-    EXPECT_FALSE(wish.is_allocated(0)) << "and can be tried again";
+    EXPECT_FALSE(wish.is_allocated(0)) << "it can be retried";
     held.destroy();
     wish.fill(1);
     EXPECT_EQ(wish.read(0).back(), 1);
@@ -396,7 +396,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, AllocationWaitsForFreedMemory) {
     const OwnContext own(*this, 1 << 20);
     const auto set = kernel("set", [](Buff<std::uint8_t> data) { data[global_id().x] = std::uint8_t{1}; });
     for (int i = 0; i < 20; ++i) {
-        // Different sizes, so that no block serves the next.
+        // Different sizes, so that no block can be reused.
         Buffer<std::uint8_t> temporary(600'000 + 10'000 * i, {.placement = Placement::on(queue(i % 2))});
         set.over(100)(temporary);
     }
@@ -478,7 +478,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, ThreadsAllocateAndFreeConcurrently) {
                     buffer.fill(t * rounds + i);
                     if (i % 10 == 0 && buffer.read(k) != std::vector<int>(size, t * rounds + i)) ++wrong;
                 } catch (const MemoryError&) {
-                    // Others hold too much just now.
+                    // Expected while other threads hold too much memory.
                 }
                 if (i % 100 == 0) trim();
             }
@@ -514,7 +514,7 @@ TEST(SmallLimitErrors, AHostFunctionDoesNotWaitForWorkThatWaitsForIt) {
             }
         });
         queue(0).wait_for(done);
-        Buffer<char>(800 * 1024, {.placement = Placement::on(queue(0))}).fill('b');  // behind the function
+        Buffer<char>(800 * 1024, {.placement = Placement::on(queue(0))}).fill('b');  // after the function
     }
     ASSERT_TRUE(done.wait_for(std::chrono::seconds(20)));
     EXPECT_TRUE(refused_buffer);
@@ -533,14 +533,14 @@ TEST(SmallLimitErrors, ErrorsOfWorkThatWasWaitedForAreNotLost) {
             core->queue(0).call([] { throw ArgumentError("it failed", "a test", "expect it"); });
         failing = core->make_event(0, point, "call");
         Buffer<char> former(700'000);
-        former.fill(1);  // behind both
+        former.fill(1);  // after both
     }
     Buffer<char> next(800'000);
-    next.fill(1);  // waits for the former one's memory
+    next.fill(1);  // waits for the memory of `former`
     EXPECT_THROW(failing.wait(), ArgumentError);
 }
 
-// A fresh process for each, as the environment is read once.
+// Each runs in its own process, because the environment is read only once.
 class MemoryLimit : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Backends, MemoryLimit,
                          ::testing::Values("cpu", "reference", "vulkan:llvmpipe", "vulkan:swiftshader",
@@ -554,7 +554,7 @@ TEST_P(MemoryLimit, FromTheEnvironmentAppliesToEveryBackend) {
             try {
                 const Context context = make_context({.devices = {GetParam()}});
                 const auto use = context.use();
-                Buffer<char>(900'000).fill(1);  // cached: gives way
+                Buffer<char>(900'000).fill(1);  // cached, then evicted
                 Buffer<char> fits(1'000'000);
                 fits.fill(1);
                 fits.destroy();

@@ -1,4 +1,4 @@
-// Raw kernels on Vulkan devices: buffers in a descriptor set or as references, values as push constants.
+// Raw kernels on Vulkan devices: buffers as descriptors or buffer references, values as push constants.
 #include "runtime_support.hpp"
 #include "support/needs_glsl.hpp"
 
@@ -85,7 +85,7 @@ TEST_P(VulkanRawKernel, ATypeThatTheDeviceLacksThrows) {
         void main() { data[gl_GlobalInvocationID.x] *= 2.0; })");
     const Buffer<double> data = as_buffer(std::vector<double>(64, 1.0));
     expect_contains(error_of(ErrorCode::Unsupported, [&] { doubles(data); }), "64-bit floats");
-    EXPECT_EQ(data.read(0)[0], 1.0);  // the context goes on
+    EXPECT_EQ(data.read(0)[0], 1.0);  // the context stays usable
 }
 
 TEST_P(VulkanRawKernel, ADifferentWorkgroupSizeThrows) {

@@ -1,5 +1,5 @@
 // Vulkan devices through the runtime: several drivers and the CPU in one context, and machines without
-// Vulkan.
+// a Vulkan driver.
 #include "runtime/runtime_support.hpp"
 #include "support/validation.hpp"
 
@@ -99,7 +99,7 @@ TEST_F(VulkanContext, ATypeThatOneDeviceLacksThrowsBeforeAnyDeviceStarts) {
     expect_contains(text, "vulkan_test.cpp");
     EXPECT_EQ(buffer.read(0)[9], 9.0);
     EXPECT_NO_THROW(twice.on(queue(0))(buffer));
-    EXPECT_EQ(buffer.read(0)[9], 18.0) << "the context goes on";
+    EXPECT_EQ(buffer.read(0)[9], 18.0) << "the context stays usable";
     EXPECT_EQ(buffer.read(2)[9], 9.0);
 }
 
@@ -117,7 +117,7 @@ TEST_F(VulkanContext, RejectsLaunchesBeyondTheLimitsOfTheDevice) {
     });
     expect_contains(error_of(ErrorCode::InvalidLaunch, [&] { hungry(buffer); }), "shared memory");
     scale(buffer, 2.0f);
-    EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context goes on";
+    EXPECT_EQ(buffer.read(0)[1023], 2046.0f) << "the context stays usable";
 }
 
 TEST_F(VulkanContext, IdentifiesDevicesByTheirUuid) {
@@ -139,7 +139,7 @@ TEST_F(VulkanContext, AnUnknownNameListsTheVulkanDevices) {
     expect_contains(text, "SwiftShader");
 }
 
-// A fresh process for each: drivers are looked for once.
+// Each runs in its own process, because drivers are loaded only once.
 class WithoutVulkan : public ::testing::Test {
 protected:
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -156,7 +156,7 @@ protected:
         } catch (const Error& error) {
             std::fprintf(stderr, "refused: %s\n", error.what());
         }
-        std::quick_exit(0);  // what was to be seen is printed; leaks are looked for elsewhere
+        std::quick_exit(0);  // skips destructors and leak checks
     }
 };
 
