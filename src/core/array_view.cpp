@@ -1,4 +1,4 @@
-// What views of arrays and nested lists refuse.
+// Validation of array views and nested lists.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -11,24 +11,23 @@ void check_view(const void* data, const Shape& shape, const Strides& strides, st
     if (shape.rank() != strides.rank()) {
         fail(ErrorCode::InvalidShape,
              cat("a view has ", shape.rank(), " axes and ", strides.rank(), " strides"),
-             cat("shape ", shape.to_string(), ", strides ", strides.to_string()),
-             "give one stride for each axis");
+             cat("shape ", shape.to_string(), ", strides ", strides.to_string()), "pass one stride per axis");
     }
     if (data == nullptr && size != 0) {
-        fail(ErrorCode::InvalidArgument, "a view of elements at a null pointer",
-             cat("shape ", shape.to_string()), "give the address of the first element, or an empty shape");
+        fail(ErrorCode::InvalidArgument, "a non-empty view has a null data pointer",
+             cat("shape ", shape.to_string()), "pass the address of the first element, or an empty shape");
     }
 }
 
 void fail_not_strided() {
-    fail(ErrorCode::InvalidArgument, "an mdspan's layout has no strides", "as_view",
+    fail(ErrorCode::InvalidArgument, "the layout of the mdspan has no strides", "as_view",
          "use layout_right, layout_left or layout_stride");
 }
 
 namespace {
 
 [[noreturn]] void fail_ragged(std::string_view what) {
-    fail(ErrorCode::InvalidShape, what, "nested lists", "give all lists of a level the same length");
+    fail(ErrorCode::InvalidShape, what, "nested lists", "use lists of equal length at each level");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The table of interned types. Descriptors are made under one lock and never freed, so that a DType is a
-// plain pointer everywhere else; scalars are made at first use and found without the lock.
+// The table of interned types. Descriptors are created under one lock and never freed, so a DType is a plain
+// pointer everywhere else. Scalar descriptors are created with the table and found without the lock.
 #include <volley/dtype.hpp>
 
 #include "core/text.hpp"
@@ -24,7 +24,7 @@ struct TypeInfo {
     std::uint64_t leaves = 0;
     std::size_t size = 0;
     std::size_t align = 1;
-    DType element;  // of arrays; the column of a matrix
+    DType element;  // of an array; the column type of a matrix
     std::vector<StructField> fields;
     std::string struct_name;
     std::string name;
@@ -35,7 +35,7 @@ namespace {
 constexpr std::array<std::string_view, 12> scalar_names = {"bool", "i8",  "u8",  "i16", "u16", "i32",
                                                            "u32",  "i64", "u64", "f16", "f32", "f64"};
 
-// Two structs are one type when all that the devices see of them is equal.
+// Structs with equal keys are the same type: the key covers everything that a device sees of a struct.
 std::string struct_key(std::string_view name, std::span<const StructField> fields, std::size_t size,
                        std::size_t align) {
     std::string key = cat("struct ", name, " ", size, " ", align);
@@ -67,7 +67,7 @@ struct TypeTable {
         }
     }
 
-    // Deliberately never destroyed: static objects of other files may hold types until the process ends.
+    // Deliberately never destroyed: static objects in other files may hold types until the process exits.
     static TypeTable& get() {
         static auto* const table = new TypeTable;
         return *table;
@@ -93,8 +93,8 @@ DType::DType(ScalarType scalar) : info_(&TypeTable::get().scalars[static_cast<un
 
 DType DType::complex(ScalarType part) {
     if (!volley::is_float(part)) {
-        throw ArgumentError(cat("a complex number of ", name_of(part), " was asked for"), "DType::complex",
-                            "use f16, f32 or f64 parts");
+        throw ArgumentError(cat("a complex number cannot have parts of type ", name_of(part)),
+                            "DType::complex", "use f16, f32 or f64 parts");
     }
     const std::string name = cat("complex<", name_of(part), ">");
     return TypeTable::get().intern(name, [&](TypeInfo& t) {
@@ -109,8 +109,8 @@ DType DType::complex(ScalarType part) {
 
 DType DType::vector(ScalarType component, unsigned count) {
     if (count < 2 || count > 4) {
-        throw ArgumentError(cat("a vector of ", count, " components was asked for"), "DType::vector",
-                            "vectors have 2 to 4 components; use an array for more");
+        throw ArgumentError(cat("a vector cannot have ", count, " components"), "DType::vector",
+                            "use 2 to 4 components, or an array for more");
     }
     const std::string name = cat("vec", count, "<", name_of(component), ">");
     return TypeTable::get().intern(name, [&](TypeInfo& t) {
@@ -126,8 +126,8 @@ DType DType::vector(ScalarType component, unsigned count) {
 DType DType::matrix(ScalarType component, unsigned columns, unsigned rows) {
     if (columns < 2 || columns > 4 || rows < 2 || rows > 4 || !volley::is_float(component)) {
         throw ArgumentError(
-            cat("a matrix of ", columns, " x ", rows, " ", name_of(component), " was asked for"),
-            "DType::matrix", "matrices have 2 to 4 columns and rows of a floating-point type");
+            cat("a matrix cannot have ", columns, " columns and ", rows, " rows of ", name_of(component)),
+            "DType::matrix", "use 2 to 4 columns and rows of a floating-point type");
     }
     const DType column = vector(component, rows);
     const std::string name = cat("mat", columns, "x", rows, "<", name_of(component), ">");
@@ -147,7 +147,8 @@ DType DType::matrix(ScalarType component, unsigned columns, unsigned rows) {
 
 DType DType::array(DType element, std::uint64_t count) {
     if (element.is_void() || element.size() == 0) {
-        throw ArgumentError("an array of void was asked for", "DType::array", "give the element a type");
+        throw ArgumentError(cat("an array cannot have elements of type ", element.name()), "DType::array",
+                            "use an element type of at least one byte");
     }
     if (count > (std::uint64_t{1} << 48) / element.size()) {
         throw ArgumentError(cat("an array of ", count, " x ", element.name(), " is too large"),
@@ -176,8 +177,8 @@ DType DType::structure(std::string_view name, std::span<const StructField> field
     for (const StructField& f : sorted) {
         if (f.type.is_void() || f.offset < end || f.offset + f.type.size() > size) {
             throw ArgumentError(cat("field '", f.name, "' at byte ", f.offset,
-                                    " overlaps another field or lies outside of the struct"),
-                                cat("struct ", name), "give the offsets that the host compiler uses");
+                                    " overlaps another field or is outside the struct"),
+                                cat("struct ", name), "use the offsets of the host compiler");
         }
         end = f.offset + f.type.size();
     }
@@ -204,8 +205,8 @@ std::uint64_t DType::leaf_count() const noexcept { return info_ ? info_->leaves 
 
 DType DType::part(std::uint64_t i) const {
     if (kind() == TypeKind::Scalar || i >= count()) {
-        throw ArgumentError(cat("part ", i, " of ", name(), " was asked for"), "DType::part",
-                            cat("it has ", kind() == TypeKind::Scalar ? 0 : count(), " parts"));
+        throw ArgumentError(cat("part ", i, " does not exist"), name(),
+                            cat("the type has ", kind() == TypeKind::Scalar ? 0 : count(), " parts"));
     }
     switch (info_->kind) {
         case TypeKind::Complex:
@@ -246,7 +247,7 @@ DType DType::with_scalar(ScalarType scalar) const {
         case TypeKind::Matrix: return matrix(scalar, columns(), rows());
         default:
             throw ArgumentError(cat(name(), " has no component type to replace"), "DType::with_scalar",
-                                "use it on scalars, complex numbers, vectors and matrices");
+                                "call it on scalars, complex numbers, vectors and matrices");
     }
 }
 

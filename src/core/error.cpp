@@ -1,4 +1,4 @@
-// The exception classes' one way of joining the three parts, and the map from code to class.
+// Joins the three parts of an error message and maps error codes to exception classes.
 #include <volley/error.hpp>
 
 #include <string>

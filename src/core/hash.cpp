@@ -1,5 +1,5 @@
-// MurmurHash3 x64-128 by Austin Appleby (public domain), restated over little-endian 64-bit words so that the
-// host's byte order plays no part.
+// MurmurHash3 x64-128 by Austin Appleby (public domain), expressed over little-endian 64-bit words so that
+// the result does not depend on the host's byte order.
 #include "core/hash.hpp"
 
 #include "core/text.hpp"

@@ -1,5 +1,5 @@
-// A stable 128-bit hash (MurmurHash3 x64-128, fed piecewise): the same on every machine and in every release,
-// so that it can name files of a disk cache. Not for adversaries.
+// A stable, incremental 128-bit hash (MurmurHash3 x64-128). It is the same on every machine and in every
+// release, so it can name files in a disk cache. It is not cryptographic.
 #pragma once
 
 #include <compare>
@@ -21,19 +21,19 @@ struct Hash128 {
     std::uint64_t low = 0;
 
     friend constexpr auto operator<=>(const Hash128&, const Hash128&) noexcept = default;
-    /// 32 hexadecimal digits.
+    /// Returns 32 hexadecimal digits.
     [[nodiscard]] std::string to_string() const;
 };
 
-/// Feed values in order, then ask for the digest. Integers enter as 64 bits and strings with their length, so
-/// that ("ab", "c") and ("a", "bc") differ.
+/// Hashes a sequence of values. Integers are hashed as 64 bits and strings with their length, so that ("ab",
+/// "c") and ("a", "bc") differ.
 class Hasher {
 public:
     explicit Hasher(std::uint64_t seed = 0) noexcept : high_(seed), low_(seed) {}
 
     Hasher& bytes(std::span<const std::byte> data) noexcept;
     Hasher& add(std::string_view text) noexcept;
-    /// By its bits: -0.0 and 0.0 differ, as do NaNs of different payloads.
+    /// Hashes the bits: -0.0 and 0.0 differ, as do NaNs with different payloads.
     Hasher& add(double value) noexcept;
     Hasher& add(const Hash128& hash) noexcept { return word(hash.high).word(hash.low); }
     template <Hashable T>
@@ -47,7 +47,7 @@ public:
         return *this;
     }
 
-    /// Of what was fed so far; feeding may go on afterwards.
+    /// Returns the hash of everything added so far. More values may be added afterwards.
     [[nodiscard]] Hash128 digest() const noexcept;
     [[nodiscard]] std::uint64_t digest64() const noexcept { return digest().low; }
 
@@ -58,7 +58,7 @@ private:
 
     std::uint64_t high_;
     std::uint64_t low_;
-    std::uint64_t total_ = 0;     // bytes fed
+    std::uint64_t total_ = 0;     // bytes added
     std::uint64_t pending_[2]{};  // total_ % 16 bytes, little-endian
 };
 

@@ -1,4 +1,4 @@
-// The process's one counter of identities.
+// The process-wide counter of object ids.
 #include <volley/id.hpp>
 
 #include <atomic>

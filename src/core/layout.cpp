@@ -1,5 +1,5 @@
-// Collapsing and comparing layouts. Products of extents and strides stay inside of what row_major has
-// checked.
+// Collapses and compares layouts. Products of extents and strides cannot overflow, because row_major has
+// checked the size of the whole array.
 #include "core/layout.hpp"
 
 #include "core/fail.hpp"
@@ -10,15 +10,14 @@
 namespace volley {
 namespace {
 
-/// a / b rounded down, b > 0.
+/// Returns a / b rounded down; b > 0.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// One array's collapsed rows as a tree: a block of level n is what its n innermost counts span, level 0 a
+/// The collapsed rows of one array as a tree: a block at level n spans the n innermost counts; level 0 is a
 /// row.
 struct Tree {
     Rows rows;
-    std::array<std::int64_t, max_rank + 1>
-        span{};  // the bytes from a block's first to behind its last, by level
+    std::array<std::int64_t, max_rank + 1> span{};  // bytes from the first to past the last byte, per level
 
     Tree(const Layout& layout, std::int64_t element) : rows(collapse(layout, element)) {
         span[0] = rows.row;
@@ -33,7 +32,7 @@ struct Block {
     std::int64_t begin;
 
     [[nodiscard]] std::int64_t end() const { return begin + tree.span[static_cast<std::size_t>(level)]; }
-    // Of its outermost count; 0 where it is a row.
+    // The stride of the outermost count; 0 for a row.
     [[nodiscard]] std::int64_t stride() const { return level == 0 ? 0 : tree.rows.to_stride[top()]; }
     [[nodiscard]] std::int64_t count() const { return level == 0 ? 1 : tree.rows.count[top()]; }
     [[nodiscard]] std::int64_t inner_span() const { return tree.span[top()]; }
@@ -45,8 +44,8 @@ private:
 
 bool meet(const Block& a, const Block& b);
 
-/// Only the children of `a` that reach into b. Blocks of one level are disjoint and in order on both sides,
-/// so that no pair of levels is compared more often than it has blocks.
+/// Descends only into the children of `a` that reach into b. Blocks of a level are disjoint and ordered in
+/// both trees, so the comparisons of two levels never outnumber their blocks.
 bool children_meet(const Block& a, const Block& b) {
     const std::int64_t first = floor_div(b.begin - a.begin - a.inner_span(), a.stride()) + 1;
     const std::int64_t last = floor_div(b.end() - 1 - a.begin, a.stride());
@@ -57,12 +56,12 @@ bool children_meet(const Block& a, const Block& b) {
     return false;
 }
 
-/// Where both step alike, only how far apart two children are counts, and few distances bring them together:
-/// one pair of children for each will do.
+/// For equal strides only the distance between two children matters, and few distances make them meet: it is
+/// enough to test one pair of children per distance.
 bool children_meet_alike(const Block& a, const Block& b) {
     const std::int64_t apart = b.begin - a.begin;
-    // Child i of a and child i + d of b: apart + d * stride lies between -(span of b's child) and (span of
-    // a's child).
+    // Child i of a and child i + d of b meet only if apart + d * stride is between -(span of b's child) and
+    // (span of a's child).
     const std::int64_t first = floor_div(-b.inner_span() - apart, a.stride()) + 1;
     const std::int64_t last = floor_div(a.inner_span() - 1 - apart, a.stride());
     for (std::int64_t d = std::max(first, 1 - a.count()); d <= std::min(last, b.count() - 1); ++d) {
@@ -124,8 +123,7 @@ Rows collapse(const Layout& to, const Layout& from, std::int64_t element) {
     if (to.shape != from.shape) {
         fail(ErrorCode::SizeMismatch, "the shapes of two regions differ",
              cat("to ", to.shape.to_string(), ", from ", from.shape.to_string()),
-             "select the same shape on both sides: nothing is broadcast, but an integer takes an axis away "
-             "and newaxis "
+             "select equal shapes: there is no broadcasting; an integer index removes an axis and newaxis "
              "adds one");
     }
     Rows rows;

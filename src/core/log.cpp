@@ -1,5 +1,6 @@
-// One sink and one threshold for the process. The mutex is recursive and held while the sink runs: messages
-// arrive one at a time, a sink may log, and a replaced sink is out of use when set_log_sink returns.
+// The process has one log sink and one threshold. The mutex is recursive and held while the sink runs:
+// messages arrive one at a time, a sink may log, and a replaced sink is no longer in use when set_log_sink
+// returns.
 #include "core/settings.hpp"
 
 #include <volley/log.hpp>
@@ -20,11 +21,11 @@ namespace {
 struct LogState {
     std::recursive_mutex mutex;
     std::shared_ptr<const LogSink> sink;  // null: stderr
-    std::optional<LogLevel> level;        // null: nobody has chosen one yet
+    std::optional<LogLevel> level;        // null: not set yet
     bool environment_read = false;
 };
 
-// Never destroyed: other threads and static destructors may log while the process ends.
+// Never destroyed: other threads and static destructors may log while the process exits.
 LogState& state() {
     static LogState& instance = *new LogState;
     return instance;
@@ -44,7 +45,8 @@ void write_to_stderr(LogLevel level, std::string_view text) {
     line += ": ";
     line += text;
     line += '\n';
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one call: lines of several processes do not mix
+    std::fwrite(line.data(), 1, line.size(),
+                stderr);  // one call, so lines of several processes do not interleave
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ void log_message(LogLevel level, std::string_view text) noexcept {
         } else {
             write_to_stderr(level, text);
         }
-    } catch (...) {  // documented: a failing sink loses the message, never the operation
+    } catch (...) {  // as documented, a throwing sink loses the message but does not fail the operation
         return;
     }
 }

@@ -1,4 +1,4 @@
-// Errors of what a thing is made of, told as the thing's own: the size of a shape that overflows is named
+// Adds the enclosing object to the subject of an error: a shape whose size overflows is reported together
 // with the buffer that was to have it.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace volley {
 
-/// Calls f. What it refuses is said of subject() too, a text that is made only then.
+/// Calls f and returns its result. If f throws an Error, rethrows it with subject() prepended to its subject;
+/// subject() is called only then.
 template <class Subject, class F>
 decltype(auto) on_behalf_of(Subject&& subject, F&& f) {
     try {

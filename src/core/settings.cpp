@@ -1,4 +1,4 @@
-// One function per kind of value; parse_settings is the list of all variables.
+// One parsing function per kind of value; parse_settings lists all variables.
 #include "core/settings.hpp"
 
 #include "core/fail.hpp"
@@ -18,7 +18,7 @@ struct Variable {
     std::string_view value;
 
     [[noreturn]] void refuse(std::string_view legal) const {
-        fail(ErrorCode::InvalidArgument, "an environment variable has a value that is not legal",
+        fail(ErrorCode::InvalidArgument, "an environment variable has an invalid value",
              cat(name, "='", value, "'"), cat("set it to ", legal, ", or unset it"));
     }
 };
@@ -70,8 +70,8 @@ DumpSettings parse_dump(const Variable& variable) {
         const std::string name = lower(item);
         const bool all = name == "all";
         bool known = all;
-        const auto match = [&](std::string_view wanted, bool& flag) {
-            if (!all && name != wanted) return;
+        const auto match = [&](std::string_view expected, bool& flag) {
+            if (!all && name != expected) return;
             flag = known = true;
         };
         match("ir", dump.ir);
@@ -123,7 +123,8 @@ int parse_width(const Variable& variable) {
 }
 
 std::int64_t parse_bytes(const Variable& variable) {
-    constexpr std::string_view legal = "a number of bytes above zero, with K, M, G or T for binary multiples";
+    constexpr std::string_view legal =
+        "a number of bytes above zero, with an optional K, M, G or T for binary multiples";
     std::string_view digits = trimmed(variable.value);
     int shift = 0;
     if (!digits.empty()) {
@@ -178,7 +179,7 @@ Settings parse_settings(const Environment& environment) {
     read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
     read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });
     read("VOLLEY_OPENCL_LOADER", [&](const Variable& v) { result.opencl_loader = std::string(v.value); });
-    // Not ours: relative paths are to be ignored (XDG Base Directory Specification).
+    // These variables are not Volley's. The XDG Base Directory Specification says to ignore relative paths.
     const auto absolute = [](const Variable& v) { return v.value.front() == '/'; };
     read("HOME", [&](const Variable& v) {
         if (absolute(v)) result.user_cache = cat(v.value, "/.cache");

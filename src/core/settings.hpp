@@ -1,5 +1,5 @@
-// All environment variables that the library reads, parsed in this one place and nowhere else. A wrong value
-// is an ArgumentError that names the variable, the value and what is legal.
+// All environment variables that the library reads are parsed here and nowhere else. An invalid value throws
+// an ArgumentError that names the variable, its value and the legal values.
 #pragma once
 
 #include <volley/log.hpp>
@@ -12,11 +12,11 @@
 
 namespace volley {
 
-/// What VOLLEY_DUMP asks to see.
+/// The intermediate forms that VOLLEY_DUMP requests.
 struct DumpSettings {
     bool ir = false;        ///< the IR as traced and after each pass
-    bool llvm = false;      ///< LLVM IR of the CPU backend
-    bool assembly = false;  ///< "asm": machine code of the CPU backend
+    bool llvm = false;      ///< the CPU backend's LLVM IR
+    bool assembly = false;  ///< "asm": the CPU backend's machine code
     bool spirv = false;
     bool opencl = false;
     bool cuda = false;
@@ -24,34 +24,36 @@ struct DumpSettings {
 };
 
 struct Settings {
-    std::optional<LogLevel> log_level;           ///< VOLLEY_LOG=debug|verbose|info|warning|error|off
-    std::vector<std::string> devices;            ///< VOLLEY_DEVICES=vulkan:*,cpu:0; empty: not set
-    DumpSettings dump;                           ///< VOLLEY_DUMP=ir,llvm,asm,spirv,opencl,cuda or all
-    bool check_bounds = false;                   ///< VOLLEY_CHECK=bounds (or none)
-    std::optional<int> cpu_width;                ///< VOLLEY_CPU_WIDTH=1|2|4|8|16|32|64 lanes
-    std::optional<int> cpu_threads;              ///< VOLLEY_CPU_THREADS=1 to 1024
-    std::optional<std::int64_t> memory_limit;    ///< VOLLEY_MEMORY_LIMIT=bytes, or with K, M, G, T
-    std::optional<std::string> cache_directory;  ///< VOLLEY_CACHE_DIR=path; "off": an empty string, no cache
-    bool validate = false;                       ///< VOLLEY_VALIDATE=1 (or 0): Vulkan's validation layer
-    std::optional<std::string> vulkan_loader;    ///< VOLLEY_VULKAN_LOADER=path of the loader's library
-    std::optional<std::string> opencl_loader;    ///< VOLLEY_OPENCL_LOADER=path of the ICD loader's library
-    std::string user_cache;  ///< where caches go by default: XDG_CACHE_HOME, else HOME's .cache; may be empty
+    std::optional<LogLevel> log_level;         ///< VOLLEY_LOG=debug|verbose|info|warning|error|off
+    std::vector<std::string> devices;          ///< VOLLEY_DEVICES=vulkan:*,cpu:0; empty if unset
+    DumpSettings dump;                         ///< VOLLEY_DUMP=ir,llvm,asm,spirv,opencl,cuda or all
+    bool check_bounds = false;                 ///< VOLLEY_CHECK=bounds (or none)
+    std::optional<int> cpu_width;              ///< VOLLEY_CPU_WIDTH=1|2|4|8|16|32|64 lanes
+    std::optional<int> cpu_threads;            ///< VOLLEY_CPU_THREADS=1 to 1024
+    std::optional<std::int64_t> memory_limit;  ///< VOLLEY_MEMORY_LIMIT=bytes, or with K, M, G, T
+    std::optional<std::string>
+        cache_directory;    ///< VOLLEY_CACHE_DIR=path; "off" is stored as an empty string: no cache
+    bool validate = false;  ///< VOLLEY_VALIDATE=1 (or 0): enables the Vulkan validation layer
+    std::optional<std::string> vulkan_loader;  ///< VOLLEY_VULKAN_LOADER=path of the Vulkan loader library
+    std::optional<std::string> opencl_loader;  ///< VOLLEY_OPENCL_LOADER=path of the OpenCL ICD loader library
+    std::string user_cache;  ///< the default cache directory: XDG_CACHE_HOME, else $HOME/.cache; may be empty
 
-    /// The folder of the library's files: cache_directory, else "volley" in user_cache. Empty: keep nothing.
+    /// Returns the folder for cached files: cache_directory, else "volley" in user_cache. Empty: nothing is
+    /// cached.
     [[nodiscard]] std::string cache_folder() const;
 };
 
-/// Looks a variable up; null where it is not set. A variable that is set but empty counts as not set.
+/// Looks up a variable; returns null if it is unset. A variable that is set but empty counts as unset.
 using Environment = std::function<const char*(const char* name)>;
 
-/// The process's settings, parsed at the first call. Throws ArgumentError for a wrong value, at each call
-/// until the environment is right.
+/// Returns the settings of the process, parsed at the first call. Throws ArgumentError for an invalid value,
+/// at each call until the environment is corrected.
 [[nodiscard]] const Settings& settings();
 
-/// Parses another environment: for tests.
+/// Parses the given environment; used by tests.
 [[nodiscard]] Settings parse_settings(const Environment& environment);
 
-/// VOLLEY_LOG alone, for the logger, which must work where throwing is no choice: null if unset or wrong.
+/// Returns VOLLEY_LOG, or null if it is unset or invalid. For the logger, which must not throw.
 [[nodiscard]] std::optional<LogLevel> log_level_from_environment() noexcept;
 
 }  // namespace volley

@@ -1,4 +1,4 @@
-// Checked arithmetic on shapes. Products go through checked_multiply alone.
+// Overflow-checked arithmetic on shapes.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -13,21 +13,21 @@ std::string list(std::span<const std::int64_t> values) {
         if (i != 0) text += ", ";
         append(text, values[i]);
     }
-    if (values.size() == 1) text += ',';  // a shape, not a number in parentheses
+    if (values.size() == 1) text += ',';  // distinguishes a shape from a number in parentheses
     return text + ")";
 }
 
 void check_same_rank(int a, int b, std::string_view what, const std::string& subject) {
     if (a == b) return;
     fail(ErrorCode::InvalidShape, cat(what, ": the ranks ", a, " and ", b, " differ"), subject,
-         "give one entry per dimension");
+         "pass one entry per dimension");
 }
 
 }  // namespace
 
 void detail::fail_rank(std::size_t rank) {
-    fail(ErrorCode::InvalidShape, cat("there are too many dimensions: ", rank), "a shape",
-         cat("use at most ", max_rank, ", merging dimensions that are contiguous"));
+    fail(ErrorCode::InvalidShape, cat("a shape cannot have ", rank, " dimensions"), "a shape",
+         cat("use at most ", max_rank, ": merge contiguous dimensions"));
 }
 
 void detail::fail_negative_extent(std::int64_t extent) {
@@ -55,7 +55,7 @@ std::int64_t checked_add(std::int64_t a, std::int64_t b, std::string_view what) 
 std::int64_t Shape::elements() const { return bytes(1); }
 
 std::int64_t Shape::bytes(std::int64_t element_size) const {
-    // An empty array is small however large its other extents are.
+    // An empty array has no bytes, even if the product of its other extents overflows.
     for (const std::int64_t extent : *this) {
         if (extent == 0) return 0;
     }
@@ -88,7 +88,7 @@ Strides row_major_byte_strides(const Shape& padded, std::int64_t element_size) {
 }
 
 bool is_dense(const Shape& shape, const Strides& strides, std::int64_t unit) {
-    auto expected = static_cast<std::uint64_t>(unit);  // may wrap for shapes that no memory holds
+    auto expected = static_cast<std::uint64_t>(unit);  // may wrap for shapes larger than any memory
     bool dense = true;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
         if (shape[axis] == 0) return true;
@@ -105,7 +105,7 @@ void check_padding(const Shape& shape, const Shape& padded) {
     for (int axis = 0; axis < shape.rank(); ++axis) {
         if (padded[axis] >= shape[axis]) continue;
         fail(ErrorCode::InvalidShape,
-             cat("the padded extent of dimension ", axis, " is smaller than the extent"), subject,
+             cat("the padded extent of dimension ", axis, " is less than the extent"), subject,
              "pad to at least the shape");
     }
 }
@@ -116,8 +116,7 @@ std::int64_t ravel_index(const Index& index, const Shape& shape) {
     std::int64_t linear = 0;
     for (int axis = 0; axis < shape.rank(); ++axis) {
         if (index[axis] < 0 || index[axis] >= shape[axis]) {
-            fail(ErrorCode::IndexError, cat("the index of dimension ", axis, " is outside of the shape"),
-                 subject(),
+            fail(ErrorCode::IndexError, cat("the index of dimension ", axis, " is out of range"), subject(),
                  shape[axis] == 0 ? "an empty array has no elements" : cat("use 0 to ", shape[axis] - 1));
         }
         linear = checked_add(checked_multiply(linear, shape[axis], "an index"), index[axis], "an index");
@@ -127,7 +126,7 @@ std::int64_t ravel_index(const Index& index, const Shape& shape) {
 
 Index unravel_index(std::int64_t linear, const Shape& shape) {
     if (linear < 0 || linear >= shape.elements()) {
-        fail(ErrorCode::IndexError, cat("the linear index ", linear, " is outside of the shape"),
+        fail(ErrorCode::IndexError, cat("the linear index ", linear, " is out of range"),
              cat("shape ", shape.to_string()), cat("use 0 to ", shape.elements() - 1));
     }
     std::array<std::int64_t, max_rank> index{};

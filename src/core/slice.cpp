@@ -1,5 +1,5 @@
-// What a selection means for an array. All checks of a selection are here, so that regions of buffers, host
-// arrays and views refuse the same things with the same words.
+// Applies selections to shapes and strides. All checks of a selection are here, so that regions of buffers,
+// host arrays and views report the same errors.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 std::string text_of(const Bound& bound) { return bound.is_open() ? "none" : cat(bound.value()); }
 
-/// What the refusals of one selection have in common.
+/// Resolves the entries of one selection against a shape, and reports errors with both.
 class Selecting {
 public:
     Selecting(const Shape& shape, const Selection& selection, std::string_view subject)
@@ -23,7 +23,7 @@ public:
              cat(subject_, " of shape ", shape_.to_string(), ", selection ", selection_.to_string()), advice);
     }
 
-    /// How many axes an ellipsis, or the selection's end, stands for.
+    /// Returns the number of axes that an ellipsis, or the end of the selection, stands for.
     [[nodiscard]] int axes_left() const {
         int taken = 0;
         int ellipses = 0;
@@ -35,16 +35,17 @@ public:
         }
         if (ellipses > 1) {
             refuse(ErrorCode::IndexError, "a selection has more than one ellipsis",
-                   "keep one: it stands for all axes that the other entries leave");
+                   "keep one: it stands for all axes without an entry of their own");
         }
         if (taken > shape_.rank()) {
             refuse(ErrorCode::IndexError,
                    cat("a selection has ", taken, " indices, but the array has ", shape_.rank(), " axes"),
-                   "give at most one integer or slice for each axis");
+                   "use at most one integer or slice per axis");
         }
         const int left = shape_.rank() - taken;
         if (kept + left > max_rank) {
-            refuse(ErrorCode::InvalidShape, cat("a selection makes ", kept + left, " axes"),
+            refuse(ErrorCode::InvalidShape,
+                   cat("the result of a selection would have ", kept + left, " axes"),
                    cat("use fewer new axes: an array has at most ", max_rank));
         }
         return left;
@@ -54,25 +55,26 @@ public:
         const std::int64_t extent = shape_[axis];
         if (index < -extent || index >= extent) {
             refuse(ErrorCode::IndexError,
-                   cat("the index ", index, " is outside of axis ", axis, ", which has the extent ", extent),
-                   extent == 0 ? "nothing can be taken of an empty axis"
+                   cat("the index ", index, " is out of range for axis ", axis, ", which has the extent ",
+                       extent),
+                   extent == 0 ? "an empty axis has no elements to select"
                                : cat("use ", -extent, " to ", extent - 1));
         }
         return index < 0 ? index + extent : index;
     }
 
-    struct Range {
+    struct ResolvedSlice {
         std::int64_t begin;
         std::int64_t length;
     };
 
-    [[nodiscard]] Range range(const Selector& entry, int axis) const {
+    [[nodiscard]] ResolvedSlice resolve(const Selector& entry, int axis) const {
         const std::int64_t extent = shape_[axis];
         const Slice& part = entry.part();
         if (part.step <= 0) {
             refuse(ErrorCode::IndexError,
                    cat(entry.to_string(), " of axis ", axis, ", which has the extent ", extent,
-                       ", has the step ", part.step),
+                       ", has the invalid step ", part.step),
                    "use a step of 1 or more");
         }
         const auto clamped = [extent](std::int64_t bound) {
@@ -84,9 +86,8 @@ public:
             refuse(
                 ErrorCode::IndexError,
                 cat(entry.to_string(), " selects nothing of axis ", axis, ", which has the extent ", extent),
-                "use bounds between which there is an element: the end is not included, and negative bounds "
-                "count "
-                "from the axis' end");
+                "use bounds that include an element: the end is exclusive, and negative bounds count from "
+                "the end of the axis");
         }
         return {begin, (end - begin - 1) / part.step + 1};
     }
@@ -157,9 +158,10 @@ std::int64_t detail::select(Shape& shape, Strides& strides, const Selection& sel
                 keep_whole(left);
                 break;
             case Selector::Kind::Slice: {
-                const auto [begin, length] = selecting.range(entry, axis);
+                const auto [begin, length] = selecting.resolve(entry, axis);
                 offset += begin * strides[axis];
-                // A step beyond the axis is never taken: its product might not fit.
+                // A step past the end of the axis is never taken, and its product with the stride might
+                // overflow.
                 keep(length, length == 1 ? strides[axis] : strides[axis] * entry.part().step);
                 ++axis;
                 break;

@@ -1,4 +1,4 @@
-// A lock for a few instructions: one atomic exchange to take, one store to give back.
+// A spin lock for critical sections of a few instructions: one atomic exchange to lock, one store to unlock.
 #pragma once
 
 #include <atomic>
@@ -6,13 +6,13 @@
 
 namespace volley {
 
-/// For sections of some nanoseconds that wait for nothing and call nobody else's code. Goes with
+/// For critical sections of a few nanoseconds that never block and never call user code. Works with
 /// std::scoped_lock.
 class SpinLock {
 public:
     void lock() noexcept {
         while (taken_.exchange(true, std::memory_order_acquire)) {
-            // Its holder may have lost its core.
+            // The thread that holds the lock may have been preempted.
             while (taken_.load(std::memory_order_relaxed)) std::this_thread::yield();
         }
     }

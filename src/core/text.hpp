@@ -1,5 +1,6 @@
-// Joining text: cat("buffer ", 3, " has ", 1.5) for error messages, logs and printed IR. Numbers are written
-// by std::to_chars: independent of the locale, and floats as the shortest text that reads back the same.
+// Concatenates text: cat("buffer ", 3, " has ", 1.5), for error messages, logs and printed IR. Numbers are
+// formatted by std::to_chars: independently of the locale, and floats as the shortest text that reads back
+// exactly.
 #pragma once
 
 #include <charconv>
@@ -29,7 +30,7 @@ void append(std::string& text, T number) {
     text.append(digits, static_cast<std::size_t>(end - digits));
 }
 
-/// Joins the pieces: strings, characters, bools and numbers.
+/// Concatenates strings, characters, bools and numbers.
 template <class... Pieces>
 [[nodiscard]] std::string cat(const Pieces&... pieces) {
     std::string text;
@@ -50,7 +51,7 @@ template <class Range>
     return text;
 }
 
-/// The number's 16 lower-case hexadecimal digits.
+/// Returns the low digits of the number in lower-case hexadecimal, padded with zeros.
 [[nodiscard]] inline std::string hex(unsigned long long value, int digits = 16) {
     std::string text(static_cast<std::size_t>(digits), '0');
     for (int i = digits - 1; i >= 0; --i, value >>= 4) {

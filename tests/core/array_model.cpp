@@ -1,4 +1,4 @@
-// The model is written to be seen to be right, not to be fast.
+// The model is written to be obviously correct, not fast.
 #include "core/array_model.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace volley::testing {
 namespace {
 
-// Which elements of an axis a slice means: looks at every one.
+// Returns the elements of an axis that a slice selects, by testing each one.
 std::vector<std::int64_t> members(const Slice& part, std::int64_t extent) {
     const auto bound = [extent](const Bound& given, std::int64_t otherwise) {
         if (given.is_open()) return otherwise;
@@ -43,7 +43,7 @@ Selected select(const ArrayModel& array, const Selection& selection) {
     using Kind = Selector::Kind;
     const auto refused = [](ErrorCode code) { return Selected{code, {}}; };
 
-    // An entry for each axis: the ellipsis, or the end, becomes as many `all` as are missing.
+    // One entry per axis: the ellipsis, or the end, is expanded to the missing number of `all`.
     std::vector<Selector> entries(selection.begin(), selection.end());
     const auto is_ellipsis = [](const Selector& entry) { return entry.kind() == Kind::Ellipsis; };
     const auto takes_axis = [](const Selector& entry) { return entry.takes_axis(); };
@@ -113,7 +113,7 @@ Selection random_selection(Random& random, const Shape& shape) {
     for (std::int64_t n = 0; n < entry_count; ++n) {
         const std::int64_t extent = n < shape.rank() ? shape[static_cast<int>(n)] : 1;
         while (random.chance(10)) entries.push_back(newaxis);
-        // Rarely outside of the axis where that is an error, often where it is not.
+        // Rarely outside the axis if that is an error, often if it is not.
         const auto bound = [&] {
             return random.chance(20) ? Bound(none) : Bound(random.between(-extent - 2, extent + 2));
         };

@@ -1,4 +1,4 @@
-// Views of arrays: elements by index, parts, iteration, and what is made of an mdspan.
+// Views of arrays: elements by index, parts, iteration, and views of an mdspan.
 #include "core/array_model.hpp"
 #include "support/expect_error.hpp"
 
@@ -58,7 +58,7 @@ TEST(ArrayView, HasElementsByIndex) {
     EXPECT_TRUE(view.is_contiguous());
 }
 
-TEST(ArrayView, StridesAreAnyNumbersOfElements) {
+TEST(ArrayView, StridesMayBeAnyNumberOfElements) {
     std::vector<int> data = numbers(12);
     const ArrayView<int> transposed(data.data(), {4, 3}, strides({1, 4}));
     EXPECT_EQ(transposed(2, 1), 6);
@@ -78,7 +78,7 @@ TEST(ArrayView, CheckedAccessNamesTheIndexAndTheShape) {
     view.at(0, 0) = 5;
     EXPECT_EQ(data[0], 5);
     EXPECT_THAT(error_of(ErrorCode::IndexError, [&] { (void)view.at(2, 4); }),
-                HasSubstr("dimension 1 is outside of the shape; index (2, 4), shape (3, 4); use 0 to 3"));
+                HasSubstr("dimension 1 is out of range; index (2, 4), shape (3, 4); use 0 to 3"));
     error_of(ErrorCode::IndexError, [&] { (void)view.at(-1, 0); });
     error_of(ErrorCode::IndexError, [&] { (void)view.at(UINT64_MAX, 0); });
     EXPECT_THAT(error_of(ErrorCode::InvalidShape, [&] { (void)view.at(2); }),
@@ -108,10 +108,10 @@ TEST(ArrayView, CanBeEmpty) {
     EXPECT_TRUE(flat.is_contiguous());
 }
 
-TEST(ArrayView, RefusesWhatCannotBeAView) {
+TEST(ArrayView, InvalidViewsAreErrors) {
     int one = 0;
     EXPECT_THAT(error_of(ErrorCode::InvalidArgument, [] { (void)ArrayView<int>(nullptr, {3}); }),
-                HasSubstr("a view of elements at a null pointer; shape (3,)"));
+                HasSubstr("a non-empty view has a null data pointer; shape (3,)"));
     error_of(ErrorCode::InvalidShape, [&] { (void)ArrayView<int>(&one, {1, 1}, strides({1})); });
     error_of(ErrorCode::Overflow, [&] { (void)ArrayView<int>(&one, {INT64_MAX, 2}); });
 }
@@ -146,7 +146,8 @@ TEST(ArrayView, PartsAreSelectedLikeRegions) {
                  [&] {
                      (void)view[{0, 3}];
                  }),
-        HasSubstr("the index 3 is outside of axis 1, which has the extent 3; a view of shape (2, 3, 4)"));
+        HasSubstr(
+            "the index 3 is out of range for axis 1, which has the extent 3; a view of shape (2, 3, 4)"));
     error_of(ErrorCode::IndexError, [&] { (void)view[{0, 0, 0, 0}]; });
 }
 
@@ -198,7 +199,7 @@ TEST(ArrayView, PartsAgreeWithTheModel) {
     });
 }
 
-// What std::mdspan of C++23 offers of itself, as far as a view of it needs that.
+// The part of C++23's std::mdspan interface that a view needs.
 template <class T, class Reference = T&>
 struct Mdspan {
     using element_type = T;
@@ -234,7 +235,7 @@ TEST(AsView, OfAnMdspanHasItsShapeAndStrides) {
     EXPECT_EQ(as_view(Mdspan<int>{data.data(), {}, {}})(), 0);
 }
 
-TEST(AsView, RefusesWhatHasNoView) {
+TEST(AsView, InvalidMdspansAreErrors) {
     int one = 0;
     EXPECT_THAT(error_of(ErrorCode::InvalidArgument,
                          [&] {

@@ -1,4 +1,5 @@
-// binary16 against an independent statement of rounding: the nearest of two neighbours, ties to the even one.
+// Compares binary16 with an independent implementation of rounding: the nearest of two neighbours, ties to
+// even.
 #include <gtest/gtest.h>
 #include <volley/half.hpp>
 #include <volley/types.hpp>
@@ -28,7 +29,7 @@ TEST(Half, WideningIsExactForEveryPattern) {
     EXPECT_TRUE(std::signbit(float(bits(0x8000))));
 }
 
-TEST(Half, EveryPatternSurvivesTheWayThroughFloatAndDouble) {
+TEST(Half, EveryPatternRoundTripsThroughFloatAndDouble) {
     for (int pattern = 0; pattern < 0x10000; ++pattern) {
         const half h = bits(pattern);
         if (h != h) continue;
@@ -54,7 +55,7 @@ TEST(Half, RoundsToNearestAndTiesToEven) {
 }
 
 TEST(Half, DoublesAreRoundedOnceNotThroughFloat) {
-    // Just above a tie, by less than float can tell: through float it would round to even, downwards.
+    // Above a tie by less than float resolves: through float it would round down, to even.
     const double above_tie = 1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
     EXPECT_EQ(half(above_tie).bits(), 0x3c01);
     EXPECT_EQ(half(float(above_tie)).bits(), 0x3c00);
@@ -109,7 +110,7 @@ TEST(Half, KnowsItsLimits) {
     static_assert(half(1.5f) + half(1.0f) == half(2.5));
 }
 
-TEST(Half, IsAPartOfAComplexNumber) {
+TEST(Half, CanBeAPartOfAComplexNumber) {
     static_assert(sizeof(complex<half>) == 4);
     const complex<half> c(half(1.5f), half(-2));
     EXPECT_EQ(float(c.real()), 1.5f);

@@ -1,5 +1,4 @@
-// The hash is stable for ever: files on disk are named by it. Text joining is beside it because digests
-// print.
+// The hash never changes, because files on disk are named by it. Also tests the concatenation of text.
 #include "core/hash.hpp"
 #include "core/text.hpp"
 
@@ -33,7 +32,7 @@ TEST(Hash, WordsEqualTheirLittleEndianBytes) {
     }
 }
 
-TEST(Hash, TellsApartWhatLooksAlikeWhenJoined) {
+TEST(Hash, DistinguishesStringsThatConcatenateEqually) {
     EXPECT_NE(Hasher().add("ab", "c").digest(), Hasher().add("a", "bc").digest());
     EXPECT_NE(Hasher().add(0.0).digest(), Hasher().add(-0.0).digest());
     EXPECT_NE(Hasher().add(1).digest(), Hasher().add(1.0).digest());
@@ -41,7 +40,7 @@ TEST(Hash, TellsApartWhatLooksAlikeWhenJoined) {
     EXPECT_EQ(Hasher().add(1, true, 'x').digest(), Hasher().add(1).add(true).add('x').digest());
 }
 
-TEST(Hash, FeedingGoesOnAfterADigest) {
+TEST(Hash, AcceptsMoreValuesAfterADigest) {
     Hasher hasher;
     hasher.add("a");
     const Hash128 first = hasher.digest();

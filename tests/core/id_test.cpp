@@ -1,4 +1,4 @@
-// Identities are unique, also when minted by several threads at once.
+// Ids are unique, also if several threads create them concurrently.
 #include <gtest/gtest.h>
 #include <volley/id.hpp>
 

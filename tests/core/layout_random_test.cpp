@@ -1,4 +1,4 @@
-// Thousands of random arrays and selections against a model that enumerates every element.
+// Compares thousands of random arrays and selections with a model that enumerates every element.
 #include "core/array_model.hpp"
 #include "core/layout.hpp"
 #include "core/text.hpp"
@@ -26,7 +26,7 @@ constexpr int cases = 1000;
 constexpr int cases = 5000;
 #endif
 
-// The first byte of each element, in row-major order, by the layout's own rule.
+// Returns the first byte of each element in row-major order, computed from offset and strides.
 std::vector<std::int64_t> places(const Layout& layout) {
     std::vector<std::int64_t> list;
     for (std::int64_t n = 0; n < layout.shape.elements(); ++n)
@@ -41,7 +41,7 @@ std::vector<std::int64_t> scaled(std::vector<std::int64_t> places, std::int64_t 
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-// Every byte of a transfer: where it goes, and where it comes from.
+// Returns the destination and the source of every byte of a transfer.
 Pairs byte_pairs(const std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from,
                  std::int64_t element) {
     Pairs pairs;
@@ -89,7 +89,7 @@ TEST(LayoutRandom, SelectingAgreesWithTheModel) {
         Layout layout = row_major(shape, padded, element);
         ArrayModel model = testing::model_of(shape, padded);
         ASSERT_EQ(places(layout), scaled(model.places, element));
-        for (int depth = 0; depth < 2; ++depth) {  // parts of parts, too
+        for (int depth = 0; depth < 2; ++depth) {  // also parts of parts
             const Selection selection = random_selection(random, model.shape);
             SCOPED_TRACE(selection.to_string() + " of " + model.shape.to_string() + " in " +
                          padded.to_string());
@@ -115,7 +115,7 @@ TEST(LayoutRandom, SelectingAgreesWithTheModel) {
                                                                      static_cast<std::int64_t>(list.size()));
         }
     });
-    if (testing::seed_or(0) != testing::seed_or(1)) {  // no seed is set: both kinds have to be among them
+    if (testing::seed_or(0) != testing::seed_or(1)) {  // no fixed seed: both kinds must occur
         EXPECT_GT(refused, cases / 20);
         EXPECT_LT(refused, cases / 2);
     }
@@ -146,7 +146,7 @@ TEST(LayoutRandom, CollapsingMovesTheSameBytes) {
     });
 }
 
-// In order: strides descend.
+// Strides descend.
 std::vector<std::int64_t> bytes(const Layout& layout, std::int64_t element) {
     std::vector<std::int64_t> list;
     for (const std::int64_t place : places(layout)) {
@@ -155,7 +155,7 @@ std::vector<std::int64_t> bytes(const Layout& layout, std::int64_t element) {
     return list;
 }
 
-// How many pairs did, and did not; a test of one kind alone would say little.
+// Counts the pairs that overlap and those that do not, to check that both kinds occur.
 struct Tally {
     int overlapping = 0;
     int apart = 0;
@@ -182,7 +182,7 @@ void expect_overlap(const Layout& a, const Layout& b, std::int64_t element, Tall
     (both.empty() ? tally.apart : tally.overlapping) += 1;
 }
 
-TEST(LayoutRandom, OverlapOfPartsOfOneArrayIsWhatTheSetsOfBytesSay) {
+TEST(LayoutRandom, OverlapOfPartsOfOneArrayAgreesWithSetsOfBytes) {
     Tally tally;
     testing::for_each_seed(cases * 2, [&](Random& random) {
         std::vector<std::int64_t> extents;
@@ -200,7 +200,7 @@ TEST(LayoutRandom, OverlapOfPartsOfOneArrayIsWhatTheSetsOfBytesSay) {
     tally.expect_both(cases / 2);
 }
 
-TEST(LayoutRandom, OverlapOfViewsOfOneStorageIsWhatTheSetsOfBytesSay) {
+TEST(LayoutRandom, OverlapOfViewsOfOneStorageAgreesWithSetsOfBytes) {
     Tally tally;
     testing::for_each_seed(cases, [&](Random& random) {
         const std::int64_t element = random.pick<std::int64_t>({1, 2, 4, 12});

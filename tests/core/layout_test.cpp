@@ -1,4 +1,4 @@
-// Layouts: where elements lie, which rows a transfer has, and whether two parts share bytes. The random tests
+// Layouts: the location of elements, the rows of a transfer, and whether two parts overlap. The random tests
 // are in layout_random_test.cpp.
 #include "core/layout.hpp"
 #include "support/expect_error.hpp"
@@ -69,7 +69,8 @@ TEST(Layout, SelectingNamesItsSubject) {
                  [] {
                      (void)select(dense({4, 5}, 4), {all, 7}, "buffer 3 'weights'");
                  }),
-        HasSubstr("the index 7 is outside of axis 1, which has the extent 5; buffer 3 'weights' of shape"));
+        HasSubstr(
+            "the index 7 is out of range for axis 1, which has the extent 5; buffer 3 'weights' of shape"));
 }
 
 TEST(Layout, IsDenseWithoutGaps) {
@@ -85,7 +86,7 @@ TEST(Layout, IsDenseWithoutGaps) {
     EXPECT_TRUE(is_dense(part_of(dense({3, 4}, 8), {all, newaxis}), 8));
 }
 
-TEST(Layout, ExtentReachesBehindTheLastElement) {
+TEST(Layout, ExtentReachesTheEndOfTheLastElement) {
     EXPECT_EQ(extent(dense({3, 4}, 8), 8), 96);
     EXPECT_EQ(extent(row_major({17, 13}, {32, 16}, 4), 4), 16 * 64 + 13 * 4);
     EXPECT_EQ(extent(part_of(dense({3, 4}, 8), {all, 1}), 8), 72);
@@ -101,7 +102,7 @@ TEST(Collapse, ADenseArrayIsOneRow) {
     EXPECT_EQ(rows.bytes(), 480);
 }
 
-TEST(Collapse, APaddedArrayHasARowForEachOfItsOwn) {
+TEST(Collapse, APaddedArrayHasOneTransferRowPerRow) {
     const Rows rows = collapse(row_major({17, 13}, {32, 16}, 4), dense({17, 13}, 4), 4);
     EXPECT_EQ(rows.row, 52);
     EXPECT_EQ(counts(rows), (List{17}));
@@ -111,7 +112,7 @@ TEST(Collapse, APaddedArrayHasARowForEachOfItsOwn) {
     EXPECT_EQ(rows.bytes(), 17 * 52);
 }
 
-TEST(Collapse, TheSamePaddingOnBothSidesMergesTheOuterAxes) {
+TEST(Collapse, EqualPaddingOnBothSidesMergesTheOuterAxes) {
     const Layout layout = row_major({2, 3, 5}, {2, 3, 8}, 4);
     const Rows rows = collapse(layout, layout, 4);
     EXPECT_EQ(rows.row, 20);
@@ -130,7 +131,7 @@ TEST(Collapse, AxesMergeOnlyWhereBothSidesAllowIt) {
     EXPECT_EQ(from_strides(rows), (List{80}));
 }
 
-TEST(Collapse, AStridedInnerAxisIsMadeOfSingleElements) {
+TEST(Collapse, AStridedInnerAxisHasRowsOfSingleElements) {
     const Layout to = part_of(dense({4, 6, 8}, 4), {slice(1, 3), all, slice(0, 8, 2)});
     const Layout from = dense({2, 6, 4}, 4);
     const Rows rows = collapse(to, from, 4);
@@ -142,7 +143,7 @@ TEST(Collapse, AStridedInnerAxisIsMadeOfSingleElements) {
     EXPECT_EQ(rows.from_offset, 0);
 }
 
-TEST(Collapse, RanksAboveThreeRemainWhereNothingMerges) {
+TEST(Collapse, RanksAboveThreeRemainIfNothingMerges) {
     const Layout layout = row_major({2, 3, 4, 5, 6}, {3, 4, 5, 6, 7}, 2);
     const Rows rows = collapse(layout, 2);
     EXPECT_EQ(rows.row, 12);
@@ -157,7 +158,7 @@ TEST(Collapse, AxesOfLengthOneAreLeftOut) {
     EXPECT_EQ(collapse(to, from, 4).rank, 0);
 }
 
-TEST(Collapse, WhatIsNotThereIsOne) {
+TEST(Collapse, UnusedCountsAreOne) {
     const Rows rows = collapse(row_major({17, 13}, {32, 16}, 4), 4);
     EXPECT_EQ(rows.count[1], 1);
     EXPECT_EQ(rows.to_stride[1], 0);
@@ -186,14 +187,14 @@ bool parts_overlap(const Shape& shape, const Selection& a, const Selection& b) {
     return found;
 }
 
-TEST(Overlap, PartsThatLieApartDoNotOverlap) {
+TEST(Overlap, DisjointPartsDoNotOverlap) {
     EXPECT_FALSE(parts_overlap({10}, {slice(0, 5)}, {slice(5, 10)}));
     EXPECT_TRUE(parts_overlap({10}, {slice(0, 6)}, {slice(5, 10)}));
     EXPECT_TRUE(parts_overlap({10}, {}, {3}));
     EXPECT_FALSE(parts_overlap({4, 10}, {slice(0, 2)}, {slice(2, 4)}));
 }
 
-TEST(Overlap, ColumnsThatInterleaveDoNotOverlap) {
+TEST(Overlap, InterleavedColumnsDoNotOverlap) {
     EXPECT_FALSE(parts_overlap({4, 10}, {all, slice(0, 5)}, {all, slice(5, 10)}));
     EXPECT_TRUE(parts_overlap({4, 10}, {all, slice(0, 6)}, {all, slice(5, 10)}));
     EXPECT_FALSE(parts_overlap({4, 10}, {all, slice(0, 10, 2)}, {all, slice(1, 10, 2)}));
@@ -203,7 +204,7 @@ TEST(Overlap, ColumnsThatInterleaveDoNotOverlap) {
     EXPECT_FALSE(parts_overlap({4, 10}, {2, slice(0, 4)}, {all, 4}));
 }
 
-TEST(Overlap, OneCornerInCommonIsEnough) {
+TEST(Overlap, PartsThatShareACornerOverlap) {
     EXPECT_TRUE(parts_overlap({4, 10}, {slice(2, 4), slice(0, 6)}, {slice(0, 3), slice(5, 10)}));
     EXPECT_FALSE(parts_overlap({4, 10}, {slice(2, 4), slice(0, 6)}, {slice(0, 2), slice(5, 10)}));
     EXPECT_TRUE(parts_overlap({4, 4, 4}, {slice(0, 2), slice(0, 2), slice(0, 2)},
@@ -219,7 +220,7 @@ TEST(Overlap, StepsMayDiffer) {
     EXPECT_FALSE(parts_overlap({12}, {slice(0, 12, 4)}, {slice(1, 12, 6)}));  // even and odd
 }
 
-TEST(Overlap, ViewsOfOneStorageMayHaveOtherShapes) {
+TEST(Overlap, ViewsOfOneStorageMayHaveDifferentShapes) {
     const Layout matrix = dense({4, 10}, 4);
     Layout flat = dense({10}, 4);
     flat.offset = 160;
@@ -232,7 +233,7 @@ TEST(Overlap, ViewsOfOneStorageMayHaveOtherShapes) {
     EXPECT_FALSE(overlap(pairs, part_of(thirds, {slice(none, none, 2)}), 2));
 }
 
-TEST(Overlap, NothingIsFoundBehindTheLastRow) {
+TEST(Overlap, RowsPastTheLastAreIgnored) {
     const Shape shape{2, 2};
     const List steps{20, 12};
     const Layout a{0, shape, Strides(steps)};   // 0, 12, 20, 32: a third row would have 40
@@ -242,7 +243,7 @@ TEST(Overlap, NothingIsFoundBehindTheLastRow) {
     EXPECT_TRUE(overlap(a, {20, shape, Strides(steps)}, 1));
 }
 
-TEST(Overlap, NothingOverlapsWhatIsEmpty) {
+TEST(Overlap, EmptyLayoutsOverlapNothing) {
     EXPECT_FALSE(overlap(dense({0, 4}, 4), dense({4, 4}, 4), 4));
     EXPECT_FALSE(overlap(dense({4, 4}, 4), dense({0, 4}, 4), 4));
     Layout inside = dense({0}, 4);
@@ -250,7 +251,7 @@ TEST(Overlap, NothingOverlapsWhatIsEmpty) {
     EXPECT_FALSE(overlap(dense({4, 4}, 4), inside, 4));
 }
 
-TEST(Overlap, OfPartsOfOneArrayDoesNotCountItsRows) {
+TEST(Overlap, CostForPartsOfOneArrayIsIndependentOfItsRows) {
     const std::int64_t many = std::int64_t{1} << 40;
     EXPECT_FALSE(parts_overlap({many, 4}, {all, slice(0, 2)}, {all, slice(2, 4)}));
     EXPECT_FALSE(parts_overlap({many, 4}, {slice(0, many, 2)}, {slice(1, many, 2)}));

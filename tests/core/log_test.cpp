@@ -1,4 +1,4 @@
-// Logging goes where it was asked to go, and nowhere by default.
+// Log messages go to the configured sink, and nowhere by default.
 #include <gtest/gtest.h>
 #include <volley/log.hpp>
 
@@ -26,7 +26,7 @@ protected:
     std::vector<std::string> messages;
 };
 
-TEST_F(Log, PrintsNothingUnasked) {
+TEST_F(Log, PrintsNothingByDefault) {
     set_log_level(LogLevel::Off);
     ::testing::internal::CaptureStderr();
     log_message(LogLevel::Error, "unheard");
@@ -78,7 +78,7 @@ TEST_F(Log, ASinkMayReplaceItself) {
     EXPECT_EQ(messages, (std::vector<std::string>{"info: from inside", "info: second"}));
 }
 
-TEST_F(Log, ASinkThatThrowsLosesItsMessageOnly) {
+TEST_F(Log, ASinkThatThrowsLosesOnlyItsMessage) {
     set_log_level(LogLevel::Debug);
     set_log_sink([](LogLevel, std::string_view) { throw std::runtime_error("no"); });
     EXPECT_NO_THROW(log_message(LogLevel::Info, "lost"));

@@ -1,4 +1,4 @@
-// Nested braces: shape and elements, and the words for lists that differ in length.
+// Nested braces: shape, elements, and the error messages for lists of different lengths.
 #include "support/expect_error.hpp"
 
 #include <volley/nested_list.hpp>
@@ -18,7 +18,7 @@ using testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A caller with an overload for each depth, as functions that take such lists are.
+// Overloads for each depth, as functions that take nested lists have.
 template <class T>
 Shape shape_of(std::initializer_list<T> list) {
     return nested(list).shape;
@@ -60,7 +60,7 @@ TEST(NestedList, RefusesListsOfDifferentLengths) {
                        [] {
                            (void)nested({{1, 2, 3}, {4, 5}});
                        }),
-              "row 1 has 2 elements, row 0 has 3; nested lists; give all lists of a level the same length");
+              "row 1 has 2 elements, row 0 has 3; nested lists; use lists of equal length at each level");
     EXPECT_THAT(error_of(ErrorCode::InvalidShape,
                          [] {
                              (void)nested({{{1, 2}, {3, 4}}, {{5, 6}, {7}}});

@@ -1,4 +1,4 @@
-// Environment variables: what is legal, and that a wrong value is named with what would be right.
+// Environment variables: the legal values, and errors that name an invalid value and the legal ones.
 #include "core/settings.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(Settings, FindTheCachesFolder) {
     EXPECT_EQ(parse({{"HOME", "/home/me"}}).cache_folder(), "/home/me/.cache/volley");
     EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "/caches"}}).cache_folder(), "/caches/volley");
     EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "x"}}).cache_folder(), "/home/me/.cache/volley")
-        << "relative paths do not count";
+        << "relative paths are ignored";
     EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "/mine"}}).cache_folder(), "/mine");
     EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "off"}}).cache_folder(), "");
 }

@@ -1,4 +1,4 @@
-// Shapes: construction from what users write, checked sizes, strides with padding, ravel and unravel.
+// Shapes: construction, checked sizes, strides with padding, ravel and unravel.
 #include <gtest/gtest.h>
 #include <volley/shape.hpp>
 
@@ -22,7 +22,7 @@ ErrorCode code_of(const std::function<void()>& action) {
 
 std::int64_t rank_of(const Shape& shape) { return shape.rank(); }
 
-TEST(Shape, IsMadeOfAnyIntegers) {
+TEST(Shape, IsConstructedFromAnyIntegers) {
     const std::size_t n = 3;
     const unsigned short m = 4;
     EXPECT_EQ(Shape({n, m, 5}).to_string(), "(3, 4, 5)");
@@ -35,7 +35,7 @@ TEST(Shape, IsMadeOfAnyIntegers) {
     static_assert(Shape{2, 3} == Shape{2, 3} && Shape{2, 3} != Shape{2, 3, 1});
 }
 
-TEST(Shape, RefusesWhatIsNoShape) {
+TEST(Shape, InvalidShapesAreErrors) {
     EXPECT_EQ(code_of([] { (void)Shape{2, -1}; }), ErrorCode::InvalidShape);
     EXPECT_EQ(code_of([] { (void)Shape(-5); }), ErrorCode::InvalidShape);
     EXPECT_EQ(code_of([] { (void)Shape(UINT64_MAX); }), ErrorCode::Overflow);
@@ -78,7 +78,7 @@ TEST(Index, RavelAndUnravelAreInverse) {
     EXPECT_EQ(ravel_index({}, Shape{}), 0);
 }
 
-TEST(Index, OutsideOfTheShapeIsAnError) {
+TEST(Index, OutOfRangeIsAnError) {
     EXPECT_EQ(code_of([] { (void)ravel_index({3, 0}, {3, 4}); }), ErrorCode::IndexError);
     EXPECT_EQ(code_of([] { (void)ravel_index({0, -1}, {3, 4}); }), ErrorCode::IndexError);
     EXPECT_EQ(code_of([] { (void)ravel_index({0}, {3, 4}); }), ErrorCode::InvalidShape);

@@ -1,4 +1,4 @@
-// Selections: how they are written, and what each of their entries means for the axes of an array.
+// Selections: their syntax, and the effect of each entry on the axes of an array.
 #include "support/expect_error.hpp"
 
 #include <volley/slice.hpp>
@@ -84,7 +84,7 @@ TEST(Selection, ASliceKeepsAPartOfTheAxis) {
     EXPECT_EQ(select({10}, {slice(none, none)}), part(0, {10}, {1}));
 }
 
-TEST(Selection, ASliceIsCutOffAtTheAxis) {
+TEST(Selection, ASliceIsClampedToTheAxis) {
     EXPECT_EQ(select({10}, {slice(7, 100)}), part(7, {3}, {1}));
     EXPECT_EQ(select({10}, {slice(-100, 4)}), part(0, {4}, {1}));
     EXPECT_EQ(select({10}, {slice(-100, 100)}), part(0, {10}, {1}));
@@ -97,7 +97,7 @@ TEST(Selection, NegativeBoundsCountFromTheEnd) {
     EXPECT_EQ(select({10}, {slice(-4, -2)}), part(6, {2}, {1}));
 }
 
-TEST(Selection, AStridedSliceHasItsLengthRoundedUp) {
+TEST(Selection, TheLengthOfAStridedSliceIsRoundedUp) {
     EXPECT_EQ(select({5}, {slice(0, 5, 2)}), part(0, {3}, {2}));
     EXPECT_EQ(select({5}, {slice(0, 4, 2)}), part(0, {2}, {2}));
     EXPECT_EQ(select({4, 10}, {all, slice(1, none, 3)}), part(1, {4, 3}, {10, 3}));
@@ -137,8 +137,8 @@ TEST(Selection, SlicesAgreeWithCountingElementByElement) {
 TEST(Selection, SelectingNothingIsAnError) {
     EXPECT_EQ(index_error({4, 10}, {all, slice(3, 3)}),
               "slice(3, 3) selects nothing of axis 1, which has the extent 10; buffer 'x' of shape (4, 10), "
-              "selection {all, slice(3, 3)}; use bounds between which there is an element: the end is not "
-              "included, and negative bounds count from the axis' end");
+              "selection {all, slice(3, 3)}; use bounds that include an element: the end is "
+              "exclusive, and negative bounds count from the end of the axis");
     index_error({10}, {slice(5, 2)});
     index_error({10}, {slice(10, none)});
     index_error({10}, {slice(none, 0)});
@@ -146,24 +146,23 @@ TEST(Selection, SelectingNothingIsAnError) {
     index_error({10}, {slice(none, INT64_MIN)});
 }
 
-TEST(Selection, AnEmptyAxisCanBeKeptButNotCut) {
+TEST(Selection, AnEmptyAxisCanBeKeptButNotSliced) {
     EXPECT_EQ(select({0, 3}, {}).shape, (Shape{0, 3}));
     EXPECT_EQ(select({0, 3}, {all, 1}).shape, (Shape{0}));
     EXPECT_EQ(select({3, 0}, {1, ellipsis}).shape, (Shape{0}));
     index_error({0, 3}, {slice(none, none)});
-    EXPECT_THAT(index_error({0, 3}, {0}), HasSubstr("nothing can be taken of an empty axis"));
+    EXPECT_THAT(index_error({0, 3}, {0}), HasSubstr("an empty axis has no elements to select"));
 }
 
 TEST(Selection, StepsOfZeroOrLessAreErrors) {
-    EXPECT_EQ(
-        index_error({4, 10}, {slice(0, 4), slice(8, 2, -1)}),
-        "slice(8, 2, -1) of axis 1, which has the extent 10, has the step -1; buffer 'x' of shape (4, 10), "
-        "selection {slice(0, 4), slice(8, 2, -1)}; use a step of 1 or more");
+    EXPECT_EQ(index_error({4, 10}, {slice(0, 4), slice(8, 2, -1)}),
+              "slice(8, 2, -1) of axis 1, which has the extent 10, has the invalid step -1; buffer 'x' of "
+              "shape (4, 10), selection {slice(0, 4), slice(8, 2, -1)}; use a step of 1 or more");
     index_error({10}, {slice(0, 5, 0)});
     index_error({10}, {slice(none, none, INT64_MIN)});
 }
 
-TEST(Selection, AnIntegerTakesItsAxisAway) {
+TEST(Selection, AnIntegerRemovesItsAxis) {
     EXPECT_EQ(select({4, 10}, {2}), part(20, {10}, {1}));
     EXPECT_EQ(select({4, 10}, {all, 3}), part(3, {4}, {10}));
     EXPECT_EQ(select({4, 10}, {2, 3}), part(23, {}, {}));
@@ -171,11 +170,10 @@ TEST(Selection, AnIntegerTakesItsAxisAway) {
 }
 
 TEST(Selection, AnIntegerOutOfRangeIsAnError) {
-    EXPECT_EQ(
-        index_error({4, 10}, {all, 10}),
-        "the index 10 is outside of axis 1, which has the extent 10; buffer 'x' of shape (4, 10), selection "
-        "{all, 10}; use -10 to 9");
-    EXPECT_THAT(index_error({4, 10}, {-5}), HasSubstr("the index -5 is outside of axis 0"));
+    EXPECT_EQ(index_error({4, 10}, {all, 10}),
+              "the index 10 is out of range for axis 1, which has the extent 10; buffer 'x' of shape (4, "
+              "10), selection {all, 10}; use -10 to 9");
+    EXPECT_THAT(index_error({4, 10}, {-5}), HasSubstr("the index -5 is out of range for axis 0"));
     index_error({4}, {INT64_MIN});
     index_error({4}, {INT64_MAX});
 }
@@ -197,21 +195,21 @@ TEST(Selection, AnEllipsisStandsForTheAxesThatAreLeft) {
     EXPECT_EQ(select({2, 3, 4}, {ellipsis, 1}), part(1, {2, 3}, {12, 4}));
     EXPECT_EQ(select({2, 3, 4}, {1, ellipsis, 1}), part(13, {3}, {4}));
     EXPECT_EQ(select({2, 3, 4}, {1, ellipsis}), part(12, {3, 4}, {4, 1}));
-    EXPECT_EQ(select({2, 3}, {0, ellipsis, 1}), part(1, {}, {}));  // for none at all
+    EXPECT_EQ(select({2, 3}, {0, ellipsis, 1}), part(1, {}, {}));  // for no axis
     EXPECT_EQ(select({2, 3}, {ellipsis}), part(0, {2, 3}, {3, 1}));
 }
 
 TEST(Selection, TwoEllipsesAreAnError) {
     EXPECT_EQ(index_error({2, 3}, {ellipsis, 0, ellipsis}),
               "a selection has more than one ellipsis; buffer 'x' of shape (2, 3), selection {ellipsis, 0, "
-              "ellipsis}; keep one: it stands for all axes that the other entries leave");
+              "ellipsis}; keep one: it stands for all axes without an entry of their own");
 }
 
 TEST(Selection, MoreIndicesThanAxesAreAnError) {
     EXPECT_EQ(
         index_error({2, 3}, {0, all, slice(0, 1)}),
         "a selection has 3 indices, but the array has 2 axes; buffer 'x' of shape (2, 3), selection {0, all, "
-        "slice(0, 1)}; give at most one integer or slice for each axis");
+        "slice(0, 1)}; use at most one integer or slice per axis");
     index_error({}, {0});
     index_error({2}, {0, ellipsis, 0});
 }
@@ -222,14 +220,14 @@ TEST(Selection, MoreThanEightAxesAreAnError) {
                          [] {
                              (void)select({1, 1, 1, 1, 1, 1, 1, 1}, {all, newaxis});
                          }),
-                HasSubstr("a selection makes 9 axes; buffer 'x'"));
+                HasSubstr("the result of a selection would have 9 axes; buffer 'x'"));
     const Part most =
         select({1, 1, 1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, ellipsis, newaxis, newaxis, newaxis,
                                           newaxis, newaxis, newaxis, newaxis, newaxis});
     EXPECT_EQ(most.shape.rank(), 8);
 }
 
-TEST(Selection, EndlessSelectionsAreErrorsOfAnyArray) {
+TEST(Selection, TooLongSelectionsAreErrorsForAnyArray) {
     const Shape shape{1, 1, 1, 1, 1, 1, 1, 1};
     index_error(shape, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
     index_error(shape,
@@ -242,7 +240,7 @@ TEST(Selection, EndlessSelectionsAreErrorsOfAnyArray) {
     });
 }
 
-TEST(Selection, ARefusedOneChangesNothing) {
+TEST(Selection, AnInvalidSelectionChangesNothing) {
     Shape shape{4, 10};
     Strides strides = row_major_strides(shape);
     index_error(shape, {1, 10});

@@ -149,7 +149,7 @@ TEST(Parser, RefusesWrongStructs) {
     const auto with = [](std::string_view text) { return refusal(std::string(text) + "\nkernel \"k\" {}"); };
     EXPECT_EQ(with("struct S size 8 align 4 {\n x : f32 @ 0\n y : f32 @ 4\n}"), "accepted");
     EXPECT_THAT(with("struct S size 8 align 4 {\n x : f32 @ 0\n y : f32 @ 2\n}"), HasSubstr("overlaps"));
-    EXPECT_THAT(with("struct S size 8 align 4 {\n x : f32 @ 6\n}"), HasSubstr("outside of the struct"));
+    EXPECT_THAT(with("struct S size 8 align 4 {\n x : f32 @ 6\n}"), HasSubstr("outside the struct"));
     EXPECT_THAT(with("struct S size 8 align 4 {\n x : f32 @ 18446744073709551615\n}"),
                 HasSubstr("write an offset"));
     EXPECT_THAT(with("struct S size 18446744073709551615 align 4 {\n}"), HasSubstr("at most 2^48"));
