@@ -1,5 +1,6 @@
-// The builder: types each node by typing.hpp and puts it at the insertion point. What follows a jump in its
-// region never runs: such nodes are made, so that the caller has ids to go on with, but no region lists them.
+// The builder types each node by the rules of typing.hpp and adds it at the insertion point. Nodes after a
+// jump in the same region never run: they are created, so that the caller gets valid ids, but no region lists
+// them.
 #include "ir/builder.hpp"
 
 #include "core/fail.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 bool is_head(Op op) { return op == Op::Buffer || op == Op::Param || op == Op::Shared; }
 
-// Truncates and saturates, as section 5 of docs/ir.md says of conversions.
+// Truncates and saturates like the conversions in section 5 of docs/ir.md.
 std::uint64_t integer_bits(ScalarType type, double v) {
     if (std::isnan(v)) return 0;
     const bool is_signed = is_signed_integer(type);
@@ -96,8 +97,8 @@ NodeId Builder::zero(DType type) {
     return append(fn_.add(Op::Zero, result_type(Op::Zero, {}, type), {}, 0, loc_));
 }
 
-// Adds the kernel and the source line to what the typing rules say.
-DType Builder::type_of(Op op, std::span<const NodeId> operands, DType wanted) const {
+// Adds the kernel and the source line to errors of the typing rules.
+DType Builder::type_of(Op op, std::span<const NodeId> operands, DType requested) const {
     try {
         if (path_start(op) != 0) {
             const DType reached = access_type(fn_, op, operands);
@@ -109,11 +110,11 @@ DType Builder::type_of(Op op, std::span<const NodeId> operands, DType wanted) co
             if (id >= fn_.nodes.size()) {
                 fail(ErrorCode::IrError,
                      cat("'", mnemonic(op), "' uses the value ", id, ", which does not exist"), {},
-                     "use ids that the builder gave");
+                     "use ids that the builder returned");
             }
             types.push_back(fn_.type(id));
         }
-        return result_type(op, types, wanted);
+        return result_type(op, types, requested);
     } catch (const IrError& e) {
         const std::string where = fn_.where(loc_);
         fail(ErrorCode::IrError, e.what_failed(),
@@ -121,22 +122,22 @@ DType Builder::type_of(Op op, std::span<const NodeId> operands, DType wanted) co
     }
 }
 
-NodeId Builder::emit(Op op, std::span<const NodeId> operands, DType wanted, std::uint64_t imm) {
+NodeId Builder::emit(Op op, std::span<const NodeId> operands, DType requested, std::uint64_t imm) {
     switch (op) {
         case Op::Const:
-            if (!wanted.is_scalar()) break;  // typing refuses it with the reason
-            return constant(wanted.scalar(), imm);
-        case Op::Shared: return shared(wanted);
+            if (!requested.is_scalar()) break;  // type_of reports the error
+            return constant(requested.scalar(), imm);
+        case Op::Shared: return shared(requested);
         case Op::Param:
         case Op::Buffer:
         case Op::If:
         case Op::For:
         case Op::Loop:
-            fail(ErrorCode::IrError, cat("'", mnemonic(op), "' has more to it than operands"),
-                 cat("kernel '", fn_.name, "'"), "use the builder's function of that name");
+            fail(ErrorCode::IrError, cat("emit cannot create '", mnemonic(op), "'"),
+                 cat("kernel '", fn_.name, "'"), "use the builder function for this operation");
         default: break;
     }
-    return append(fn_.add(op, type_of(op, operands, wanted), operands, imm, loc_));
+    return append(fn_.add(op, type_of(op, operands, requested), operands, imm, loc_));
 }
 
 NodeId Builder::convert(NodeId v, DType to) {
@@ -151,8 +152,8 @@ NodeId Builder::construct(DType type, std::span<const NodeId> parts) {
 NodeId Builder::extract(NodeId composite, std::uint32_t part) {
     if (composite < fn_.nodes.size() && !fn_.type(composite).is_scalar() &&
         part >= fn_.type(composite).count()) {
-        fail(ErrorCode::IrError, cat("part ", part, " of ", fn_.type(composite).name(), " was asked for"),
-             cat("kernel '", fn_.name, "'"), cat("it has ", fn_.type(composite).count(), " parts"));
+        fail(ErrorCode::IrError, cat("part ", part, " of ", fn_.type(composite).name(), " does not exist"),
+             cat("kernel '", fn_.name, "'"), cat("the type has ", fn_.type(composite).count(), " parts"));
     }
     return extract_at(composite, constant_u32(part));
 }
@@ -175,10 +176,10 @@ void Builder::print(std::string_view format, std::span<const NodeId> values) {
     const std::optional<std::size_t> places = print_places(format);
     if (!places || *places != values.size()) {
         fail(ErrorCode::IrError,
-             places
-                 ? cat("the format \"", format, "\" has ", *places, " places for ", values.size(), " values")
-                 : cat("the format \"", format, "\" has a lone brace"),
-             cat("kernel '", fn_.name, "'"), "write {} for each value, and {{ or }} for a brace");
+             places ? cat("the format \"", format, "\" has ", *places, " placeholders for ", values.size(),
+                          " values")
+                    : cat("the format \"", format, "\" has an unmatched brace"),
+             cat("kernel '", fn_.name, "'"), "write {} for each value, and {{ or }} for a literal brace");
     }
     emit(Op::Print, values, {}, fn_.add_string(format));
 }
@@ -193,8 +194,8 @@ NodeId Builder::begin(Op op, std::span<const NodeId> operands) {
 
 void Builder::end(Op op) {
     if (innermost() == none || fn_[innermost()].op != op) {
-        fail(ErrorCode::IrError, cat("the end of a '", mnemonic(op), "' that is not open"),
-             cat("kernel '", fn_.name, "'"), "end regions in the reverse order of their begin");
+        fail(ErrorCode::IrError, cat("a '", mnemonic(op), "' ends that is not the innermost open region"),
+             cat("kernel '", fn_.name, "'"), "end regions in the reverse of the order in which they began");
     }
     open_.pop_back();
 }
@@ -205,7 +206,7 @@ void Builder::begin_else() {
     const NodeId id = innermost();
     if (id == none || fn_[id].op != Op::If || fn_[id].regions[1] != none) {
         fail(ErrorCode::IrError, "'else' without an open 'if'", cat("kernel '", fn_.name, "'"),
-             "begin it once, directly inside of an if");
+             "begin it once, directly in the body of an if");
     }
     const RegionId region = fn_.add_region();
     fn_[id].regions[1] = region;
@@ -226,7 +227,7 @@ void Builder::end_loop() { end(Op::Loop); }
 void Builder::jump(Op op) {
     if (form(op) != Form::Jump) {
         fail(ErrorCode::IrError, cat("'", mnemonic(op), "' is not a jump"), cat("kernel '", fn_.name, "'"),
-             "jump with break, continue or return");
+             "use break, continue or return");
     }
     emit(op, {});
 }

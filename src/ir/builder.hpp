@@ -1,5 +1,5 @@
 // Builds a function node by node. Keeps the insertion point (a stack of open regions) and the current source
-// location; computes result types by the rules of typing.hpp, so that what it makes is well typed.
+// location, and computes result types by the rules of typing.hpp, so that every node is well typed.
 #pragma once
 
 #include "ir/function.hpp"
@@ -17,51 +17,50 @@ public:
     void set_loc(Loc loc) noexcept { loc_ = loc; }
     [[nodiscard]] Loc loc() const noexcept { return loc_; }
 
-    // Declarations. Parameters and shared arrays go to the head of the body, variables to the insertion
-    // point.
+    // Declarations. Parameters and shared arrays are added at the start of the body, variables at the
+    // insertion point.
     NodeId buffer(DType element, std::string_view name, bool read_only = false);
     NodeId param(DType type, std::string_view name, ParamKind kind = ParamKind::Const);
     NodeId shared(DType type);
-    NodeId var(DType type);  // zero until stored to
+    NodeId var(DType type);  // zero until it is stored to
 
-    // Constants. Equal constants of one region may be made twice; common-subexpression elimination merges
-    // them.
-    NodeId constant(ScalarType type, std::uint64_t bits);  // the low bits of the value's representation
+    // Constants. A region may contain equal constants; common-subexpression elimination merges them.
+    NodeId constant(ScalarType type, std::uint64_t bits);  // the value's representation, in the low bits
     NodeId constant_i32(std::int32_t v) { return constant(ScalarType::I32, static_cast<std::uint32_t>(v)); }
     NodeId constant_u32(std::uint32_t v) { return constant(ScalarType::U32, v); }
     NodeId constant_f32(float v);
     NodeId constant_f64(double v);
     NodeId constant_bool(bool v) { return constant(ScalarType::Bool, v ? 1 : 0); }
-    /// A number in any scalar type: rounded to f16 and f32, truncated to integers.
+    /// Adds a constant of any scalar type: rounds v to f16 and f32, truncates it to integers.
     NodeId constant_number(ScalarType type, double v);
     NodeId zero(DType type);
 
     // Operations.
-    NodeId emit(Op op, std::initializer_list<NodeId> operands, DType wanted = {}, std::uint64_t imm = 0) {
-        return emit(op, std::span<const NodeId>(operands.begin(), operands.size()), wanted, imm);
+    NodeId emit(Op op, std::initializer_list<NodeId> operands, DType requested = {}, std::uint64_t imm = 0) {
+        return emit(op, std::span<const NodeId>(operands.begin(), operands.size()), requested, imm);
     }
-    NodeId emit(Op op, std::span<const NodeId> operands, DType wanted = {}, std::uint64_t imm = 0);
-    NodeId convert(NodeId v, DType to);  // v itself when it has that type
+    NodeId emit(Op op, std::span<const NodeId> operands, DType requested = {}, std::uint64_t imm = 0);
+    NodeId convert(NodeId v, DType to);  // returns v if it has that type
     NodeId construct(DType type, std::span<const NodeId> parts);
-    NodeId extract(NodeId composite, std::uint32_t part);  // part is a number, not a node
-    NodeId extract_at(NodeId composite, NodeId index);     // a computed part
+    NodeId extract(NodeId composite, std::uint32_t part);  // a constant part number
+    NodeId extract_at(NodeId composite, NodeId index);     // a computed part number
     NodeId load(NodeId root, std::span<const NodeId> path);
     void store(NodeId root, NodeId value, std::span<const NodeId> path);
     void print(std::string_view format, std::span<const NodeId> values);
 
-    // Control flow. Each begin has its end; else is optional.
+    // Control flow. Each begin needs its end; else is optional.
     void begin_if(NodeId condition);
     void begin_else();
     void end_if();
-    NodeId begin_for(NodeId begin_value, NodeId end_value, NodeId step);  // gives the index
+    NodeId begin_for(NodeId begin_value, NodeId end_value, NodeId step);  // returns the index
     void end_for();
     void begin_loop();
     void end_loop();
     void jump(Op op);  // Break, Continue, Return
 
-    /// How many regions are open inside of the body: 0 when every begin has met its end.
+    /// Returns the number of open regions in the body: 0 if every begin has its end.
     [[nodiscard]] std::size_t depth() const noexcept { return open_.size() - 1; }
-    /// The innermost open If, For or Loop; none in the body itself.
+    /// Returns the innermost open If, For or Loop; none if only the body is open.
     [[nodiscard]] NodeId innermost() const noexcept { return open_.back().owner; }
 
 private:
@@ -70,7 +69,7 @@ private:
         NodeId owner;
     };
     NodeId append(NodeId id);
-    DType type_of(Op op, std::span<const NodeId> operands, DType wanted) const;
+    DType type_of(Op op, std::span<const NodeId> operands, DType requested) const;
     NodeId begin(Op op, std::span<const NodeId> operands);
     void end(Op op);
     NodeId declare(Op op, DType type, std::uint64_t imm);
@@ -78,7 +77,7 @@ private:
     Function& fn_;
     std::vector<Open> open_;
     Loc loc_;
-    std::size_t declared_ = 0;  // declarations at the head of the body
+    std::size_t declared_ = 0;  // declarations at the start of the body
 };
 
 }  // namespace volley::ir

@@ -1,6 +1,6 @@
-// A kernel that was written elsewhere, in a device's own language. It travels as an ir::Function that has
-// parameters but no body, so that launches, caches and graphs treat it like any other; only a device that
-// runs the language compiles it.
+// A kernel given as SPIR-V or OpenCL C instead of IR. It is stored in an ir::Function that has parameters but
+// no body, so that launches, caches and graphs treat it like any other kernel; only a device that supports
+// the language compiles it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ForeignCode {
     std::vector<std::uint32_t> words;  // SPIR-V
     std::string text;                  // source
     std::string entry = "main";
-    std::string options;  // for the compiler of a source
+    std::string options;  // compiler options for `text`
 };
 
 }  // namespace volley::ir

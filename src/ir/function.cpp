@@ -1,4 +1,5 @@
-// Functions as data, and the table of operations: mnemonics, forms and effects, all read from VOLLEY_IR_OPS.
+// The functions of ir::Function, and the table of operations: mnemonics, forms and effects, all from
+// VOLLEY_IR_OPS.
 #include "ir/function.hpp"
 
 #include "core/fail.hpp"
@@ -22,7 +23,7 @@ constexpr OpRow op_rows[] = {
 static_assert(std::size(op_rows) == op_count);
 
 std::uint32_t intern(std::vector<std::string>& table, std::string_view text) {
-    // The newest first: consecutive operations mostly come from one file.
+    // Searches from the newest entry: consecutive operations mostly come from one file.
     for (std::size_t i = table.size(); i-- > 0;) {
         if (table[i] == text) return static_cast<std::uint32_t>(i);
     }
@@ -34,8 +35,8 @@ std::uint32_t intern(std::vector<std::string>& table, std::string_view text) {
 
 NodeId Function::add(Op op, DType type, std::span<const NodeId> args, std::uint64_t imm, Loc loc) {
     if (nodes.size() >= none || operands.size() + args.size() >= none) {
-        fail(ErrorCode::IrError, "the kernel has more operations than 32 bits can number", name,
-             "check for a host loop that records without end, or split the kernel");
+        fail(ErrorCode::IrError, "the kernel has more operations than 32-bit ids can number", name,
+             "check for an infinite host loop, or split the kernel");
     }
     Node node;
     node.op = op;
@@ -45,7 +46,7 @@ NodeId Function::add(Op op, DType type, std::span<const NodeId> args, std::uint6
     node.count = static_cast<std::uint32_t>(args.size());
     node.loc = loc;
     if (!args.empty()) {
-        // args may be a span of this very pool.
+        // args may alias the operand pool, which may reallocate.
         if (args.data() >= operands.data() && args.data() < operands.data() + operands.size()) {
             const std::vector<NodeId> copy(args.begin(), args.end());
             operands.insert(operands.end(), copy.begin(), copy.end());
@@ -138,7 +139,7 @@ Traits traits(Op op) noexcept {
         case Form::Construct:
         case Form::Extract:
         case Form::BufferSize: return {.pure = true};
-        // Not pure: two equal declarations are two places.
+        // Not pure: two equal declarations are two memory locations.
         case Form::Root: return {};
         case Form::Load: return {.reads = true};
         case Form::Store:
@@ -150,7 +151,7 @@ Traits traits(Op op) noexcept {
         case Form::SubgroupVote:
         case Form::Ballot:
         case Form::Elect: return {.convergent = true};
-        // No access moves across them in either direction.
+        // No access may move across them in either direction.
         case Form::Sync: return {.reads = true, .writes = true, .convergent = op != Op::Fence};
         case Form::If:
         case Form::For:

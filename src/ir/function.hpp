@@ -1,8 +1,8 @@
 // A kernel in Volley's IR: typed SSA nodes in nested, structured regions. docs/ir.md is the contract.
 //
-// A node and its result share one id (NodeId). Nodes are stored in one array in the order of their making;
-// what runs, and in which order, is said by the regions, which list node ids. Passes edit regions and
-// operands, or rebuild the function; an id that no region lists is dead.
+// A node and its result share one id (NodeId). Nodes are stored in one array in the order of their creation.
+// Regions list node ids and define which nodes run, and in which order. Passes edit regions and operands, or
+// rebuild the function; a node that no region lists is dead.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -23,28 +23,28 @@ using NodeId = std::uint32_t;
 using RegionId = std::uint32_t;
 inline constexpr std::uint32_t none = 0xffffffffu;
 
-/// How many operations there are; a larger Op is not one.
+/// The number of operations; an Op of this value or above is invalid.
 #define VOLLEY_IR_COUNT(name, text, form) +1u
 inline constexpr unsigned op_count = VOLLEY_IR_OPS(VOLLEY_IR_COUNT);
 #undef VOLLEY_IR_COUNT
 
-/// How deep regions may nest: what walks them may recurse.
+/// The maximum nesting depth of regions; it allows code that walks them to recurse.
 inline constexpr unsigned max_nesting = 256;
-/// The same of types: arrays in structs in arrays.
+/// The maximum nesting depth of types (arrays in structs in arrays).
 inline constexpr unsigned max_type_nesting = 64;
 
-/// Where the user wrote an operation; file indexes Function::files, line 0 means unknown. It says nothing of
-/// what a kernel means, and passes hand it on.
+/// The source location of an operation; file indexes Function::files, line 0 means unknown. It does not
+/// affect the meaning of a kernel, and passes preserve it.
 struct Loc {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
-    std::uint32_t note = 0;  // the comment that it stands under: Function::notes[note - 1]; 0: none
+    std::uint32_t note = 0;  // the comment that precedes it: Function::notes[note - 1]; 0: none
     friend bool operator==(Loc, Loc) = default;
 };
 
 struct Node {
     Op op = Op::Zero;
-    DType type;               // of the result; for roots the type behind them (a buffer: of one element)
+    DType type;               // of the result; for roots the type of the memory (a buffer: of one element)
     std::uint64_t imm = 0;    // constant bits, parameter index, string index, fence scope
     std::uint32_t first = 0;  // operands: Function::operands[first, first + count)
     std::uint32_t count = 0;
@@ -58,14 +58,14 @@ struct Region {
 
 enum class ParamKind : std::uint8_t {
     Buffer,  // Buff<T>, Buff<const T>
-    Const,   // Const<T>: fixed when recorded
+    Const,   // Const<T>: fixed when the launch is recorded
     Dyn,     // Dyn<T>: bound for each submitted instance
 };
 
 struct Param {
     ParamKind kind = ParamKind::Buffer;
-    DType type;              // element type of a buffer, else the value's type
-    std::string name;        // "data", or "arg0" where the host language gives none
+    DType type;              // element type of a buffer, else type of the value
+    std::string name;        // "data", or "arg0" if the host language provides no name
     bool read_only = false;  // Buff<const T>
     NodeId node = none;      // the Buffer or Param node
 };
@@ -74,12 +74,12 @@ using Dim3 = std::array<std::uint32_t, 3>;
 
 struct ForeignCode;
 
-/// One kernel. Plain data: copying copies the kernel. Made by Builder, checked by verify().
+/// One kernel as plain data: a copy is an independent kernel. Built by Builder, checked by verify().
 class Function {
 public:
     std::string name;
     std::vector<Param> params;
-    std::optional<Dim3> local_size;  // declared with the kernel, or fixed by specialisation
+    std::optional<Dim3> local_size;  // declared by the kernel, or fixed by specialisation
     std::vector<Node> nodes;
     std::vector<NodeId> operands;  // pool; see Node::first
     std::vector<Region> regions;   // regions[body] is the kernel's body
@@ -87,7 +87,7 @@ public:
     std::vector<std::string> files;
     std::vector<std::string> notes;
     RegionId body = 0;
-    std::shared_ptr<const ForeignCode> foreign;  // instead of a body: a kernel in a device's own language
+    std::shared_ptr<const ForeignCode> foreign;  // replaces the body: SPIR-V or OpenCL C
 
     Function() : regions(1) {}
 
@@ -103,45 +103,53 @@ public:
     [[nodiscard]] DType type(NodeId id) const { return nodes[id].type; }
     [[nodiscard]] const std::vector<NodeId>& nodes_of(RegionId r) const { return regions[r].nodes; }
 
-    /// Appends a node to the array (not to a region) and returns its id.
+    /// Appends a node to the node array (not to a region) and returns its id.
     NodeId add(Op op, DType type, std::span<const NodeId> args, std::uint64_t imm = 0, Loc loc = {});
     RegionId add_region();
     std::uint32_t add_string(std::string_view text);  // interned
     std::uint32_t add_file(std::string_view path);    // interned
     std::uint32_t add_note(std::string_view text);    // interned; for Loc::note
 
-    /// The value of a Const node of integer or bool type, sign- or zero-extended; nullopt for others.
+    /// Returns the value of a Const node of integer or bool type, sign- or zero-extended; nullopt for other
+    /// nodes.
     [[nodiscard]] std::optional<std::int64_t> constant_int(NodeId id) const;
     [[nodiscard]] bool is_constant(NodeId id) const { return nodes[id].op == Op::Const; }
-    /// "file.cpp:12", or "" where it is not known.
+    /// Returns "file.cpp:12", or "" if the location is unknown.
     [[nodiscard]] std::string where(Loc loc) const;
-    /// The lines of the comment that it stands under.
+    /// Returns the lines of the comment that precedes the operation.
     [[nodiscard]] std::vector<std::string_view> note_lines(Loc loc) const;
 };
 
-/// What an operation may do besides computing its result.
+/// The effects of an operation besides computing its result.
 struct Traits {
     bool pure = false;        // same operands, same result; may be removed, merged, moved
     bool reads = false;       // memory
     bool writes = false;      // memory or output
-    bool convergent = false;  // its result depends on which lanes run it: never move it across control flow
+    bool convergent = false;  // its result depends on the active lanes: never moves across control flow
     bool control = false;     // has regions or jumps
 };
 
 [[nodiscard]] std::string_view mnemonic(Op op) noexcept;
 [[nodiscard]] Form form(Op op) noexcept;
+/// Returns whether operations of the form compute each component of their result from the same component of
+/// their operands. These forms are contiguous in the enumeration.
+[[nodiscard]] constexpr bool is_elementwise(Form form) noexcept {
+    return form >= Form::Unary && form <= Form::Convert;
+}
 [[nodiscard]] Traits traits(Op op) noexcept;
-/// Whether the first two operands may change places.
+/// Returns whether the first two operands may be exchanged.
 [[nodiscard]] bool is_commutative(Op op) noexcept;
 [[nodiscard]] std::optional<Op> op_from_mnemonic(std::string_view text) noexcept;
 
-/// Operands before the path of an access: Load 1, Store and Atomic* 2, AtomicCas 3, Extract 1; 0 for others.
+/// Returns the number of operands before the path of an access: Load 1, Store and Atomic* 2, AtomicCas 3,
+/// Extract 1; 0 for other operations.
 [[nodiscard]] unsigned path_start(Op op) noexcept;
 
-/// How many {} places a print's format has; nullopt when a brace is neither a place nor doubled.
+/// Returns the number of {} placeholders in a print format; nullopt if a brace is neither part of a
+/// placeholder nor doubled.
 [[nodiscard]] std::optional<std::size_t> print_places(std::string_view format) noexcept;
 
-/// Calls f(node id) for each node in execution order, outer nodes before what is inside of them.
+/// Calls f(node id) for each node in execution order; a node comes before the nodes in its regions.
 template <class F>
 void for_each_node(const Function& fn, RegionId region, F&& f) {
     for (const NodeId id : fn.regions[region].nodes) {

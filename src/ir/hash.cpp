@@ -1,5 +1,5 @@
-// The hash walks the regions in execution order and renumbers values as it meets them. Constants enter where
-// they are used, by type and bits, so that neither their place nor their number matters.
+// Hashes the regions in execution order and renumbers values as it meets them. Constants are hashed at their
+// uses, by type and bits, so that neither their position nor their number matters.
 #include "ir/hash.hpp"
 
 #include "ir/foreign.hpp"
@@ -9,7 +9,7 @@
 namespace volley::ir {
 namespace {
 
-// Operations enter by mnemonic: a new row in the middle of the table changes no kernel's hash.
+// Operations are hashed by mnemonic, so that a new row in the table changes no kernel's hash.
 constexpr std::uint64_t fnv1a(std::string_view text) {
     std::uint64_t h = 0xcbf29ce484222325u;
     for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -36,7 +36,7 @@ public:
             for (const std::uint32_t extent : *fn_.local_size) hasher_.add(extent);
         }
         hasher_.add(fn_.params.size());
-        // Parameters are numbered by index, used or not and wherever their nodes stand.
+        // Parameters are numbered by index, whether or not they are used and wherever their nodes are.
         for (const Param& param : fn_.params) {
             hasher_.add(param.kind, param.read_only);
             add_type(param.type);
@@ -91,7 +91,7 @@ private:
 
     void add_type(DType type) { hasher_.add(type_digest(type)); }
 
-    // Remembered, as structs of structs would be walked again and again.
+    // Cached: walking nested structs again for every use could take exponential time.
     Hash128 type_digest(DType type) {
         const auto found = types_.find(type.info());
         if (found != types_.end()) return found->second;

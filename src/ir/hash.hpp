@@ -1,5 +1,5 @@
-// A stable hash of a function: equal for equal kernels, whatever the numbering of nodes, the source lines and
-// the process. It is the key of all compile caches.
+// A stable hash of a function, the key of all compile caches. Equal kernels have equal hashes, independently
+// of node numbering, source lines and process.
 #pragma once
 
 #include "core/hash.hpp"
@@ -7,9 +7,9 @@
 
 namespace volley::ir {
 
-/// Covers name, parameters, types with their layouts, local size, nodes, regions, constants, strings;
-/// not source locations, dead nodes, parameter names, or where a constant stands. Needs a function that
-/// verifies.
+/// Hashes name, parameters, types with their layouts, local size, nodes, regions, constants and strings, but
+/// not source locations, dead nodes, parameter names or the positions of constants. Requires a verified
+/// function.
 [[nodiscard]] Hash128 hash(const Function& fn);
 
 }  // namespace volley::ir

@@ -56,7 +56,7 @@ std::uint64_t load_scalar(ScalarType scalar, const std::byte* from) {
 }
 
 void store_scalar(ScalarType scalar, std::byte* to, std::uint64_t bits) {
-    // The low bytes come first: every host that Volley builds on is little-endian.
+    // Copies the low bytes: every host that Volley supports is little-endian.
     std::memcpy(to, &bits, size_of(scalar));
 }
 

@@ -1,5 +1,5 @@
-// A type as the flat list of its scalars, and paths into it. Backends keep values as such lists and memory in
-// the host's layout; a leaf says where one scalar lies in both.
+// A type as the flat list of its scalars. Backends store values as such lists and memory in the host's
+// layout; a leaf maps one scalar between the two.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -15,17 +15,18 @@ struct Leaf {
     std::size_t offset;  // bytes from the start of the value in memory
 };
 
-/// In the order of the parts, nested parts in place; an index into this list is a leaf's index in a value.
+/// The scalars in the order of the parts, with nested parts expanded in place. The index in this list is the
+/// leaf's index in a value.
 using Leaves = std::vector<Leaf>;
 
 [[nodiscard]] Leaves leaves_of(DType type);
-/// Their scalar types alone.
+/// Returns only the scalar types of the leaves.
 [[nodiscard]] std::vector<ScalarType> leaf_scalars(DType type);
 
-/// How many leaves lie before part i.
+/// Returns the number of leaves before part i.
 [[nodiscard]] std::uint64_t leaves_before(DType type, std::uint64_t i);
 
-/// One scalar in memory as zero-extended bits; a bool reads as 0 or 1 whatever its byte.
+/// Reads one scalar from memory as zero-extended bits; any non-zero byte of a bool reads as 1.
 [[nodiscard]] std::uint64_t load_scalar(ScalarType scalar, const std::byte* from);
 void store_scalar(ScalarType scalar, std::byte* to, std::uint64_t bits);
 

@@ -1,5 +1,5 @@
-// Literals. Floats are the shortest decimal that reads back the same in their own type; f16 goes through f32,
-// which holds each of its values.
+// Floats are printed as the shortest decimal that reads back exactly in their type; f16 is converted through
+// f32, which represents all its values.
 #include "ir/literal.hpp"
 
 #include "core/text.hpp"
@@ -21,7 +21,7 @@ template <class F>
 std::string float_text(ScalarType type, F value, std::uint64_t bits) {
     if (std::isnan(value)) return hex_bits(type, bits);
     std::string text = cat(value);
-    // "1" is the f32 one as well, but "1.0" says so.
+    // "1" would parse as well; "1.0" is recognisable as a float.
     if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
     return text;
 }
@@ -103,7 +103,7 @@ std::optional<std::uint64_t> constant_bits(ScalarType type, std::string_view tex
         return bits;
     }
     if (!is_float(type)) return integer_bits(type, text);
-    // from_chars knows more spellings ("nan(7)", "INFINITY"); one for each value is enough.
+    // from_chars accepts more spellings ("nan(7)", "INFINITY"); the IR allows one per value.
     const bool infinite = text == "inf" || text == "-inf";
     if (!infinite && text.find_first_not_of("-+.0123456789eE") != std::string_view::npos) return std::nullopt;
     return float_bits(type, text);

@@ -1,5 +1,6 @@
-// The parser: recursive descent over regions and types, both with a limit, so that no text can exhaust the
-// stack. It checks names, scopes and types where they stand in the text; the verifier has the last word.
+// A recursive-descent parser. The nesting of regions and types is limited, so that no text can exhaust the
+// stack. The parser reports errors in names, scopes and types with their position in the text; the verifier
+// checks the result.
 #include "ir/parser.hpp"
 
 #include "core/fail.hpp"
@@ -20,7 +21,7 @@ namespace volley::ir {
 namespace {
 
 constexpr std::size_t max_text = std::size_t{1} << 28;
-constexpr std::size_t max_name = 1024;  // of a struct or field: types are never freed
+constexpr std::size_t max_name = 1024;  // of a struct or field; limited because types are never freed
 constexpr std::uint64_t max_struct_size = std::uint64_t{1} << 48;
 
 class Parser {
@@ -39,12 +40,12 @@ public:
 private:
     struct Scope {
         RegionId region = 0;
-        std::vector<std::string_view> names;                       // defined here, to be forgotten at its end
-        std::unordered_map<std::uint32_t, NodeId> path_constants;  // numbers written in paths
+        std::vector<std::string_view> names;  // defined in this scope, removed at its end
+        std::unordered_map<std::uint32_t, NodeId> path_constants;  // literal numbers in paths
         bool jumped = false;
     };
 
-    // A type and how deep it nests.
+    // A type and its nesting depth.
     struct NestedType {
         DType type;
         unsigned depth = 0;
@@ -57,11 +58,11 @@ private:
         token_ = lexer_.next();
     }
 
-    [[noreturn]] void unexpected(std::string_view wanted) const {
+    [[noreturn]] void unexpected(std::string_view expected) const {
         fail_at(token_.line, token_.column,
-                token_.kind == TokenKind::End ? std::string("the text ends too early")
-                                              : cat("'", token_.text.substr(0, 40), "' is not expected"),
-                cat("write ", wanted));
+                token_.kind == TokenKind::End ? std::string("the text ends unexpectedly")
+                                              : cat("'", token_.text.substr(0, 40), "' is unexpected"),
+                cat("write ", expected));
     }
 
     [[nodiscard]] bool is_mark(char c) const { return token_.kind == TokenKind::Mark && token_.text[0] == c; }
@@ -86,33 +87,33 @@ private:
         if (!accept_word(w)) unexpected(cat("'", w, "'"));
     }
 
-    std::string_view need(TokenKind kind, std::string_view wanted) {
-        if (token_.kind != kind) unexpected(wanted);
+    std::string_view need(TokenKind kind, std::string_view expected) {
+        if (token_.kind != kind) unexpected(expected);
         const std::string_view text = token_.text;
         advance();
         return text;
     }
 
     template <class I>
-    I need_integer(std::string_view wanted, I limit = std::numeric_limits<I>::max()) {
-        if (token_.kind != TokenKind::Number) unexpected(wanted);
+    I need_integer(std::string_view expected, I limit = std::numeric_limits<I>::max()) {
+        if (token_.kind != TokenKind::Number) unexpected(expected);
         I value{};
         const char* const end = token_.text.data() + token_.text.size();
         const auto result = std::from_chars(token_.text.data(), end, value);
-        if (result.ec != std::errc() || result.ptr != end || value > limit) unexpected(wanted);
+        if (result.ec != std::errc() || result.ptr != end || value > limit) unexpected(expected);
         advance();
         return value;
     }
 
-    std::string need_string(std::string_view wanted) {
-        if (token_.kind != TokenKind::String) unexpected(wanted);
+    std::string need_string(std::string_view expected) {
+        if (token_.kind != TokenKind::String) unexpected(expected);
         std::optional<std::string> text = unquote(token_.text);
         if (!text) unexpected("the escapes \\\" \\\\ \\n \\t \\r or \\xNN");
         advance();
         return *std::move(text);
     }
 
-    // Calls f, and gives what the lower layers throw the place of a token.
+    // Calls f, and adds the position of a token to errors that it throws.
     template <class F>
     auto at(const Token& place, F&& f) {
         try {
@@ -138,18 +139,18 @@ private:
         if (!is_type_word(word)) {
             const auto found = structs_.find(word);
             if (found == structs_.end()) {
-                fail_at(place.line, place.column, cat("the type '", word.substr(0, 40), "' is not known"),
-                        "declare the struct before its use");
+                fail_at(place.line, place.column, cat("the type '", word.substr(0, 40), "' is unknown"),
+                        "declare the struct before using it");
             }
             return found->second;
         }
         if (word == "array") return parse_array(place, depth);
         if (const std::optional<ScalarType> scalar = scalar_from(word)) return {*scalar};
-        if (word == "void") fail_at(place.line, place.column, "'void' has no values", "give another type");
+        if (word == "void") fail_at(place.line, place.column, "'void' has no values", "use another type");
         need_mark('<');
         const std::optional<ScalarType> part = scalar_from(need(TokenKind::Word, "a scalar type"));
         if (!part)
-            fail_at(place.line, place.column, cat("the parts of ", word, " are no scalars"),
+            fail_at(place.line, place.column, cat("the parts of ", word, " are not scalars"),
                     "name a scalar type");
         need_mark('>');
         return at(place, [&]() -> NestedType {
@@ -210,7 +211,7 @@ private:
             const NestedType type = parse_nested_type(1);
             need_mark('@');
             field.type = type.type;
-            field.offset = need_integer<std::uint64_t>("an offset inside of the struct", size);
+            field.offset = need_integer<std::uint64_t>("an offset within the struct", size);
             depth = std::max(depth, type.depth + 1);
             check_depth(field_place, depth);
             check_name(field_place, field.name);
@@ -218,12 +219,12 @@ private:
         }
         check_name(place, name);
         if (is_type_word(label) || structs_.contains(label)) {
-            fail_at(place.line, place.column, cat("the name '", label.substr(0, 40), "' is taken"),
-                    "use another");
+            fail_at(place.line, place.column, cat("the name '", label.substr(0, 40), "' is already in use"),
+                    "use another name");
         }
         if (align == 0 || (align & (align - 1)) != 0) {
-            fail_at(place.line, place.column, "the alignment is no power of two",
-                    "give the host's alignment");
+            fail_at(place.line, place.column, "the alignment is not a power of two",
+                    "use the host's alignment");
         }
         structs_[label] = at(place, [&]() -> NestedType {
             return {DType::structure(name, fields, size, align), depth};
@@ -232,8 +233,8 @@ private:
 
     static void check_name(const Token& place, std::string_view name) {
         if (name.size() > max_name) {
-            fail_at(place.line, place.column, cat("a name of ", name.size(), " bytes"),
-                    cat("use at most ", max_name));
+            fail_at(place.line, place.column, cat("a name of ", name.size(), " bytes is too long"),
+                    cat("use at most ", max_name, " bytes"));
         }
     }
 
@@ -256,7 +257,8 @@ private:
         parse_region(fn_.body, none, {});
     }
 
-    // The operations up to and including the closing brace. A for's name stands for its index inside.
+    // Parses the operations up to and including the closing brace. The name of a for is its index in the
+    // body.
     void parse_region(RegionId region, NodeId index, std::string_view index_name) {
         if (scopes_.size() > max_nesting) {
             fail_at(token_.line, token_.column, cat("regions nest deeper than ", max_nesting),
@@ -282,14 +284,15 @@ private:
         return id;
     }
 
-    // An operation ends with its line, or before the brace that ends its region. Gives the comment behind it.
+    // Checks that the operation ends with its line, or before the closing brace of its region. Returns the
+    // trailing comment.
     std::string_view end_line() {
         const bool ends = token_.kind == TokenKind::End || is_mark('}') || token_.line > last_line_;
         if (!ends) unexpected("a new line");
         return token_.comment;
     }
 
-    // "file.cpp:12", or "quoted file":12; other comments are no locations.
+    // Parses file.cpp:12 or "quoted file":12; other comments are not locations.
     Loc parse_loc(std::string_view comment) {
         const std::size_t colon = comment.rfind(':');
         if (colon == std::string_view::npos) return {};
@@ -319,7 +322,7 @@ private:
     // Operations
 
     void parse_operation() {
-        if (scopes_.back().jumped) unexpected("'}': what follows a jump never runs");
+        if (scopes_.back().jumped) unexpected("'}': code that follows a jump never runs");
         const Token place = token_;
         std::string_view name;
         if (token_.kind == TokenKind::Value) {
@@ -332,11 +335,11 @@ private:
         const std::optional<Op> op = op_from_mnemonic(word);
         if (!op) {
             fail_at(op_place_.line, op_place_.column, cat("there is no operation '", word.substr(0, 40), "'"),
-                    "docs/ir.md lists them");
+                    "docs/ir.md lists the operations");
         }
         const NodeId id = parse_body(*op);
         if (!name.empty() && fn_.type(id).is_void()) {
-            fail_at(place.line, place.column, cat("'", word, "' gives no value to name"), "remove the name");
+            fail_at(place.line, place.column, cat("'", word, "' has no value to name"), "remove the name");
         }
         const bool block = *op == Op::If || *op == Op::For || *op == Op::Loop;
         if (block) {
@@ -363,7 +366,7 @@ private:
         parse_region(otherwise, none, {});
     }
 
-    // What follows the mnemonic, without the braces; makes and appends the node.
+    // Parses the text between the mnemonic and the braces; creates and appends the node.
     NodeId parse_body(Op op) {
         switch (form(op)) {
             case Form::Constant: return parse_constant();
@@ -403,7 +406,7 @@ private:
         }
     }
 
-    // ": type" of operations with a value.
+    // Parses the ": type" of operations that have a value.
     DType parse_result() { return accept_mark(':') ? parse_type() : DType(); }
 
     NodeId parse_value() {
@@ -412,7 +415,7 @@ private:
         const auto found = values_.find(name);
         if (found == values_.end()) {
             fail_at(place.line, place.column, cat("the value %", name.substr(0, 40), " is not defined here"),
-                    "define it before, in this region or one around it");
+                    "define it earlier, in this region or an enclosing one");
         }
         return found->second;
     }
@@ -430,7 +433,7 @@ private:
         const std::optional<std::uint64_t> bits = constant_bits(type.scalar(), literal.text);
         if (!bits) {
             fail_at(literal.line, literal.column,
-                    cat("'", literal.text.substr(0, 40), "' is no number of type ", type.name()),
+                    cat("'", literal.text.substr(0, 40), "' is not a number of type ", type.name()),
                     "write a number that fits, or its bits as 0x...");
         }
         return add(Op::Const, {}, type, *bits);
@@ -438,7 +441,7 @@ private:
 
     NodeId parse_param(ParamKind kind) {
         if (scopes_.size() != 1) {
-            fail_at(op_place_.line, op_place_.column, "a parameter inside of a region",
+            fail_at(op_place_.line, op_place_.column, "a parameter is declared in a nested region",
                     "declare it in the body");
         }
         Param param;
@@ -480,7 +483,7 @@ private:
         return found->second;
     }
 
-    // Types the node. Where it has a value the text must say which type that is.
+    // Types and appends the node. The text must state the type of the value, if there is one.
     NodeId add(Op op, std::span<const NodeId> operands, DType stated, std::uint64_t imm = 0) {
         const DType type = at(op_place_, [&] {
             if (path_start(op) != 0) {
@@ -494,9 +497,10 @@ private:
         });
         if (type != stated) {
             fail_at(op_place_.line, op_place_.column,
-                    stated.is_void() ? cat("'", mnemonic(op), "' does not say its type")
-                                     : cat("'", mnemonic(op), "' does not give ", stated.name()),
-                    type.is_void() ? std::string("it gives no value") : cat("write : ", type.name()));
+                    stated.is_void() ? cat("'", mnemonic(op), "' does not state its type")
+                                     : cat("the result of '", mnemonic(op), "' is not ", stated.name()),
+                    type.is_void() ? std::string("remove the type: the operation has no value")
+                                   : cat("write : ", type.name()));
         }
         return append(fn_.add(op, type, operands, imm));
     }
@@ -517,8 +521,8 @@ private:
 
 Function parse(std::string_view text) {
     if (text.size() > max_text) {
-        fail(ErrorCode::IrError, cat("a text of ", text.size(), " bytes"), "IR text",
-             cat("the parser reads at most ", max_text));
+        fail(ErrorCode::IrError, cat("a text of ", text.size(), " bytes is too long"), "IR text",
+             cat("use at most ", max_text, " bytes"));
     }
     return Parser(text).run();
 }

@@ -1,11 +1,12 @@
-// Reads the printed form of the IR. Safe on any input: malformed text is an IrError with line and column.
+// Parses the printed form of the IR. Safe on any input: malformed text throws an IrError with line and
+// column.
 #pragma once
 
 #include "ir/function.hpp"
 
 namespace volley::ir {
 
-/// The function that `text` prints. The result is verified. Throws IrError.
+/// Returns the function whose printed form is `text`, verified. Throws IrError.
 [[nodiscard]] Function parse(std::string_view text);
 
 }  // namespace volley::ir

@@ -1,5 +1,5 @@
-// The printer. It prints ill-formed functions as well, so that an error can be looked at: values that no
-// region defines are written %?id, and a region is printed once and not beyond the legal depth.
+// The printer accepts ill-formed functions too, for debugging: values that no region defines are printed as
+// %?id, and a region is printed only once and only up to the legal depth.
 #include "ir/printer.hpp"
 
 #include "core/text.hpp"
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // The operations that are reached: dead regions leave no trace.
+    // Collects the reachable operations; dead regions are not printed.
     void collect(RegionId region, unsigned depth) {
         if (region >= fn_.regions.size() || reached_[region] || depth > max_nesting) return;
         reached_[region] = true;
@@ -74,7 +74,7 @@ private:
         labels_.emplace(type.info(), label);
     }
 
-    // Two structs may have one name, and a name need not be an identifier ("app::Particle").
+    // Two structs may have the same name, and a name need not be an identifier ("app::Particle").
     std::string make_label(std::string_view name) {
         const bool plain = is_identifier(name) && !is_type_word(name);
         std::string label(plain ? "" : "S");
@@ -95,7 +95,7 @@ private:
 
     // Values
 
-    // A u32 constant that is used in paths only is written there, as a plain number.
+    // A u32 constant that is used only in paths is printed there, as a plain number.
     void find_inlined() {
         std::vector<std::uint8_t> uses(fn_.nodes.size(), 0);  // 1: in a path, 2: elsewhere
         for (const NodeId id : live_) {

@@ -1,5 +1,4 @@
-// The lexer. It knows characters only: no table or locale is asked, and no byte can make it fail otherwise
-// than by an IrError.
+// The lexer. It does not depend on the locale, and throws IrError for every byte that it does not accept.
 #include "ir/syntax.hpp"
 
 #include "core/fail.hpp"
@@ -18,8 +17,8 @@ constexpr std::string_view fence_scopes[] = {"all", "buffer", "shared", "image",
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-// The length of the number at the start of the text; signs belong to it at the start and after an exponent's
-// e.
+// Returns the length of the number at the start of the text; it may have a sign at the start and after the e
+// of an exponent.
 std::size_t number_length(std::string_view text) {
     std::size_t n = text[0] == '-' ? 1 : 0;
     const bool hexadecimal = text.substr(n).starts_with("0x");
@@ -38,7 +37,7 @@ std::size_t word_length(std::string_view text) {
     return n;
 }
 
-// The length of the string with its quotes; npos when the line or the text ends before it does.
+// Returns the length of the string with its quotes; npos if the line or the text ends first.
 std::size_t string_length(std::string_view text) {
     for (std::size_t n = 1; n < text.size() && text[n] != '\n'; ++n) {
         if (text[n] == '"') return n + 1;
@@ -136,19 +135,19 @@ Token Lexer::next() {
         token.kind = TokenKind::Value;
         length = 1 + word_length(rest.substr(1));
         skipped = 1;
-        if (length == 1) fail_at(line_, column_, "a value without a name", "write % and a number or name");
+        if (length == 1)
+            fail_at(line_, column_, "'%' is not followed by a name", "write % and a number or name");
     } else if (c == '"') {
         token.kind = TokenKind::String;
         length = string_length(rest);
         if (length == std::string_view::npos) {
-            fail_at(line_, column_, "a string without an end", "close it with a quote on the same line");
+            fail_at(line_, column_, "a string is not terminated", "close it with a quote on the same line");
         }
     } else if (std::string_view("()[]{}<>,:=@").find(c) != std::string_view::npos) {
         token.kind = TokenKind::Mark;
     } else {
-        fail_at(line_, column_,
-                cat("a character that means nothing here (byte ", static_cast<unsigned char>(c), ")"),
-                "remove it, or put it into a string");
+        fail_at(line_, column_, cat("an unexpected character (byte ", static_cast<unsigned char>(c), ")"),
+                "remove it, or put it in a string");
     }
     token.text = rest.substr(skipped, length - skipped);
     take(length);

@@ -1,5 +1,5 @@
-// The words of the printed form, shared by the printer and the parser, and the lexer. Section 11 of
-// docs/ir.md is the grammar.
+// The lexer, and the lexical rules that the printer and the parser share. Section 11 of docs/ir.md is the
+// grammar.
 #pragma once
 
 #include <volley/ir/op.hpp>
@@ -11,18 +11,19 @@
 
 namespace volley::ir {
 
-[[nodiscard]] bool is_identifier_char(char c) noexcept;            // letters, digits, _ and .
-[[nodiscard]] bool is_identifier(std::string_view text) noexcept;  // and does not start with a digit
-[[nodiscard]] bool is_type_word(std::string_view text) noexcept;   // names or begins a built-in type
-[[nodiscard]] bool is_plain_path(std::string_view text) noexcept;  // may stand in a comment without quotes
+[[nodiscard]] bool is_identifier_char(char c) noexcept;  // letters, digits, _ and .
+[[nodiscard]] bool is_identifier(
+    std::string_view text) noexcept;  // the same, but does not start with a digit or a dot
+[[nodiscard]] bool is_type_word(std::string_view text) noexcept;   // names or starts a built-in type
+[[nodiscard]] bool is_plain_path(std::string_view text) noexcept;  // needs no quotes in a comment
 [[nodiscard]] std::string_view fence_scope_text(std::uint64_t scope) noexcept;
 [[nodiscard]] std::optional<FenceScope> fence_scope_from(std::string_view text) noexcept;
 
 enum class TokenKind : std::uint8_t {
     Word,    // kernel, add, vec3
-    Value,   // %12; the text is without the sign
+    Value,   // %12; the text excludes the %
     Number,  // 12, -1.5e-7, 0x7fc00001
-    String,  // with its quotes, well formed only as far as the closing one
+    String,  // with its quotes; the escapes are not checked
     Mark,    // one of ( ) [ ] { } < > , : = @
     End,
 };
@@ -32,11 +33,11 @@ struct Token {
     std::string_view text;
     std::uint32_t line = 1;
     std::uint32_t column = 1;
-    /// The comment that ends the line of the token before this one, trimmed; empty when there is none.
+    /// The comment at the end of the previous token's line, trimmed; empty if there is none.
     std::string_view comment;
 };
 
-/// Cuts a text into tokens, one at a time. Tokens are views into the text. Throws IrError with line and
+/// Splits a text into tokens, one at a time. Tokens are views into the text. Throws IrError with line and
 /// column.
 class Lexer {
 public:
@@ -55,7 +56,7 @@ private:
     std::string_view comment_;
 };
 
-/// Throws the IrError for a place in a text.
+/// Throws an IrError for a position in a text.
 [[noreturn]] void fail_at(std::uint32_t line, std::uint32_t column, std::string_view what,
                           std::string_view advice);
 

@@ -1,5 +1,5 @@
-// The typing rules. Messages name the operation and the types; whoever knows the kernel and the source line
-// (builder, verifier, parser) adds them.
+// The typing rules. Messages name the operation and the types; the callers (builder, verifier, parser) add
+// the kernel and the source line.
 #include "ir/typing.hpp"
 
 #include "core/fail.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 std::string list(std::span<const DType> types) {
     if (types.empty()) return "no operands";
-    // An ill-formed function may have any number of operands: the message stays readable.
+    // An ill-formed function may have any number of operands; the list is cut to keep the message readable.
     std::string text;
     for (std::size_t i = 0; i < types.size() && i < 6; ++i) text += cat(i == 0 ? "" : ", ", types[i].name());
     if (types.size() > 6) text += ", ...";
@@ -21,7 +21,7 @@ std::string list(std::span<const DType> types) {
     fail(ErrorCode::IrError, cat("'", mnemonic(op), "' cannot take ", list(operands)), {}, rule);
 }
 
-// Scalars and vectors: what elementwise operations take.
+// Elementwise operations take scalars and vectors.
 bool is_elementwise(DType t) { return t.is_scalar() || t.is_vector(); }
 bool is_number(DType t) { return is_elementwise(t) && !t.is_bool(); }
 bool is_real(DType t) { return is_elementwise(t) && t.is_float(); }
@@ -101,11 +101,11 @@ void need_count(Op op, std::span<const DType> operands, std::size_t count) {
     }
 }
 
-// All operands of one type, which the rule accepts; gives that type.
+// Checks that all operands have one type that the rule accepts, and returns it.
 DType need_same(Op op, std::span<const DType> operands, std::size_t count, const OperandRule& rule) {
     need_count(op, operands, count);
     for (const DType t : operands) {
-        if (t != operands[0]) refuse(op, operands, "its operands have one type: convert one of them");
+        if (t != operands[0]) refuse(op, operands, "its operands must have one type: convert one of them");
     }
     if (!rule.accepts(operands[0])) refuse(op, operands, rule.text);
     return operands[0];
@@ -116,66 +116,69 @@ DType select_type(std::span<const DType> operands) {
     const DType condition = operands[0];
     const DType t = operands[1];
     if (t.is_void() || t != operands[2]) {
-        refuse(Op::Select, operands, "both choices have one type: convert one of them");
+        refuse(Op::Select, operands, "both choices must have one type: convert one of them");
     }
     const bool lanes = condition.is_vector() && t.is_vector() && condition.count() == t.count();
     if (!condition.is_bool() || !(condition.is_scalar() || lanes)) {
-        refuse(Op::Select, operands, "its condition is a bool, or a vector of bool as wide as the choices");
+        refuse(Op::Select, operands,
+               "its condition must be a bool, or a vector of bool as wide as the choices");
     }
     return t;
 }
 
-DType convert_type(std::span<const DType> operands, DType wanted) {
+DType convert_type(std::span<const DType> operands, DType requested) {
     need_count(Op::Convert, operands, 1);
     const DType from = operands[0];
-    const bool same_shape = from.is_numeric() && wanted.is_numeric() && from.kind() == wanted.kind() &&
-                            from.count() == wanted.count() && from.rows() == wanted.rows();
+    const bool same_shape = from.is_numeric() && requested.is_numeric() && from.kind() == requested.kind() &&
+                            from.count() == requested.count() && from.rows() == requested.rows();
     if (!same_shape) {
-        fail(ErrorCode::IrError, cat("'convert' cannot make ", wanted.name(), " of ", from.name()), {},
+        fail(ErrorCode::IrError, cat("'convert' cannot convert ", from.name(), " to ", requested.name()), {},
              "it changes the component type of a scalar, vector, complex number or matrix and keeps the "
              "shape");
     }
-    return wanted;
+    return requested;
 }
 
-DType bitcast_type(std::span<const DType> operands, DType wanted) {
+DType bitcast_type(std::span<const DType> operands, DType requested) {
     need_count(Op::Bitcast, operands, 1);
     const DType from = operands[0];
-    if (!from.is_numeric() || !wanted.is_numeric() || from.is_bool() || wanted.is_bool() ||
-        from.size() != wanted.size()) {
-        fail(ErrorCode::IrError, cat("'bitcast' cannot make ", wanted.name(), " of ", from.name()), {},
-             "both are numeric types of one size, and neither is bool");
+    if (!from.is_numeric() || !requested.is_numeric() || from.is_bool() || requested.is_bool() ||
+        from.size() != requested.size()) {
+        fail(ErrorCode::IrError, cat("'bitcast' cannot convert ", from.name(), " to ", requested.name()), {},
+             "both must be numeric types of one size, and neither may be bool");
     }
-    return wanted;
+    return requested;
 }
 
-DType construct_type(std::span<const DType> operands, DType wanted) {
-    if (wanted.is_void() || wanted.is_scalar()) {
-        fail(ErrorCode::IrError, cat("'construct' cannot make ", wanted.name()), {},
-             "it makes vectors, complex numbers, matrices, arrays and structs");
+DType construct_type(std::span<const DType> operands, DType requested) {
+    if (requested.is_void() || requested.is_scalar()) {
+        fail(ErrorCode::IrError, cat("'construct' cannot construct ", requested.name()), {},
+             "it constructs vectors, complex numbers, matrices, arrays and structs");
     }
-    if (operands.size() != wanted.count()) {
+    if (operands.size() != requested.count()) {
         fail(ErrorCode::IrError,
-             cat("'construct' of ", wanted.name(), " was given ", operands.size(), " parts"), {},
-             cat("it takes one operand for each of the ", wanted.count(), " parts"));
+             cat("'construct' of ", requested.name(), " has ", operands.size(), " operands"), {},
+             cat("it takes one operand for each of the ", requested.count(), " parts"));
     }
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (operands[i] != wanted.part(i)) {
+        if (operands[i] != requested.part(i)) {
             fail(ErrorCode::IrError,
-                 cat("'construct' of ", wanted.name(), " was given ", operands[i].name(), " as part ", i), {},
-                 cat("that part is ", wanted.part(i).name()));
+                 cat("'construct' of ", requested.name(), " has an operand of type ", operands[i].name(),
+                     " for part ", i),
+                 {}, cat("that part must be ", requested.part(i).name()));
         }
     }
-    return wanted;
+    return requested;
 }
 
-DType size_type(std::span<const DType> operands, DType wanted) {
+DType size_type(std::span<const DType> operands, DType requested) {
     need_count(Op::BufferSize, operands, 1);
-    if (wanted.is_void() || wanted == ScalarType::U32) return ScalarType::U32;
-    if (wanted != ScalarType::U64) {
-        fail(ErrorCode::IrError, cat("'buffer_size' cannot give ", wanted.name()), {}, "it gives u32 or u64");
+    if (requested.is_void() || requested == ScalarType::U32) return ScalarType::U32;
+    if (requested != ScalarType::U64) {
+        fail(ErrorCode::IrError, cat("'buffer_size' cannot return ", requested.name()), {},
+             "it returns u32 or u64");
     }
-    return wanted;
+    return requested;
 }
 
 DType builtin_type(Op op) {
@@ -190,24 +193,24 @@ DType builtin_type(Op op) {
     }
 }
 
-DType declared_type(Op op, std::span<const DType> operands, DType wanted) {
+DType declared_type(Op op, std::span<const DType> operands, DType requested) {
     need_count(op, operands, 0);
-    if (wanted.is_void()) {
-        fail(ErrorCode::IrError, cat("'", mnemonic(op), "' has no type"), {}, "give it one");
+    if (requested.is_void()) {
+        fail(ErrorCode::IrError, cat("'", mnemonic(op), "' has no type"), {}, "declare it with a type");
     }
-    if (op == Op::Const && !wanted.is_scalar()) {
-        fail(ErrorCode::IrError, cat("'const' cannot give ", wanted.name()), {},
-             "constants are scalars: construct composites from them");
+    if (op == Op::Const && !requested.is_scalar()) {
+        fail(ErrorCode::IrError, cat("'const' cannot have the type ", requested.name()), {},
+             "constants are scalars: construct composites from scalar constants");
     }
-    return wanted;
+    return requested;
 }
 
-DType raw_result_type(Op op, std::span<const DType> operands, DType wanted) {
+DType raw_result_type(Op op, std::span<const DType> operands, DType requested) {
     switch (form(op)) {
         case Form::Constant:
         case Form::Zero:
         case Form::Parameter:
-        case Form::Root: return declared_type(op, operands, wanted);
+        case Form::Root: return declared_type(op, operands, requested);
         case Form::Builtin: need_count(op, operands, 0); return builtin_type(op);
         case Form::Unary:
         case Form::BitCount: return need_same(op, operands, 1, elementwise_rule(op));
@@ -218,10 +221,10 @@ DType raw_result_type(Op op, std::span<const DType> operands, DType wanted) {
             return need_same(op, operands, 2, elementwise_rule(op)).with_scalar(ScalarType::Bool);
         case Form::Classify: return need_same(op, operands, 1, real_rule).with_scalar(ScalarType::Bool);
         case Form::Select: return select_type(operands);
-        case Form::Convert: return convert_type(operands, wanted);
-        case Form::Bitcast: return bitcast_type(operands, wanted);
-        case Form::Construct: return construct_type(operands, wanted);
-        case Form::BufferSize: return size_type(operands, wanted);
+        case Form::Convert: return convert_type(operands, requested);
+        case Form::Bitcast: return bitcast_type(operands, requested);
+        case Form::Construct: return construct_type(operands, requested);
+        case Form::BufferSize: return size_type(operands, requested);
         case Form::SubgroupFold: return need_same(op, operands, 1, fold_rule(op));
         case Form::SubgroupLane:
             need_count(op, operands, 2);
@@ -242,12 +245,12 @@ DType raw_result_type(Op op, std::span<const DType> operands, DType wanted) {
         case Form::Jump: need_count(op, operands, 0); return {};
         case Form::If:
             need_count(op, operands, 1);
-            if (operands[0] != ScalarType::Bool) refuse(op, operands, "its condition is a scalar bool");
+            if (operands[0] != ScalarType::Bool) refuse(op, operands, "its condition must be a scalar bool");
             return {};
         case Form::For:
             return need_same(op, operands, 3,
                              {[](DType t) { return t.is_scalar() && t.is_integer(); },
-                              "its begin, end and step are integer scalars of one type"});
+                              "its begin, end and step must be integer scalars of one type"});
         case Form::Print:
             for (const DType t : operands) {
                 if (!is_elementwise(t) && !t.is_complex()) {
@@ -280,8 +283,8 @@ void check_atomic(Op op, DType t) {
 void check_root(const Function& fn, Op op, NodeId root) {
     const Node& node = fn[root];
     if (form(node.op) != Form::Root) {
-        fail(ErrorCode::IrError, cat("'", mnemonic(op), "' was given the value of '", mnemonic(node.op), "'"),
-             {}, "its first operand is a buffer, shared or var");
+        fail(ErrorCode::IrError, cat("'", mnemonic(op), "' accesses the value of '", mnemonic(node.op), "'"),
+             {}, "its first operand must be a buffer, shared or var");
     }
     const bool atomic = form(op) == Form::Atomic || form(op) == Form::AtomicCas;
     if (atomic && node.op == Op::Var) {
@@ -299,13 +302,13 @@ void check_root(const Function& fn, Op op, NodeId root) {
 
 DType follow_step(const Function& fn, Op op, DType at, NodeId step) {
     if (at.is_scalar() || at.is_void()) {
-        fail(ErrorCode::IrError, cat("the path of '", mnemonic(op), "' goes on beyond ", at.name()), {},
+        fail(ErrorCode::IrError, cat("the path of '", mnemonic(op), "' continues past ", at.name()), {},
              "a path ends at a scalar");
     }
     const DType index = fn.type(step);
     if (!index.is_scalar() || !index.is_integer()) {
         fail(ErrorCode::IrError, cat("'", mnemonic(op), "' is indexed by ", index.name()), {},
-             "the steps of a path are integer scalars");
+             "the steps of a path must be integer scalars");
     }
     if (at.is_struct()) {
         const std::optional<std::int64_t> field = fn.constant_int(step);
@@ -313,31 +316,31 @@ DType follow_step(const Function& fn, Op op, DType at, NodeId step) {
             fail(ErrorCode::IrError,
                  field ? cat("'", mnemonic(op), "' selects field ", *field, " of ", at.name())
                        : cat("'", mnemonic(op), "' selects a field of ", at.name(), " by a computed number"),
-                 {}, cat("a field is a constant below ", at.count()));
+                 {}, cat("a field number must be a constant below ", at.count()));
         }
         return at.part(static_cast<std::uint64_t>(*field));
     }
     if (at.count() == 0) {
         fail(ErrorCode::IrError, cat("'", mnemonic(op), "' selects an element of ", at.name()), {},
-             "an array without elements has none");
+             "the array has no elements");
     }
-    // A constant beyond the end is legal, and undefined in value: folding makes such steps in branches that
-    // never run.
+    // A constant past the end is legal and its value is undefined: constant folding creates such steps in
+    // branches that never run.
     return at.part(0);
 }
 
 }  // namespace
 
-DType result_type(Op op, std::span<const DType> operands, DType wanted) {
+DType result_type(Op op, std::span<const DType> operands, DType requested) {
     if (static_cast<unsigned>(op) >= op_count) {
         fail(ErrorCode::IrError, cat("there is no operation ", static_cast<unsigned>(op)), {},
              "use the enumerators of ir::Op");
     }
-    const DType type = raw_result_type(op, operands, wanted);
-    if (!wanted.is_void() && wanted != type) {
+    const DType type = raw_result_type(op, operands, requested);
+    if (!requested.is_void() && requested != type) {
         fail(ErrorCode::IrError,
-             cat("'", mnemonic(op), "' of ", list(operands), " gives ", type.name(), ", but ", wanted.name(),
-                 " is wanted"),
+             cat("'", mnemonic(op), "' of ", list(operands), " returns ", type.name(), ", but ",
+                 requested.name(), " is requested"),
              {}, "convert the result");
     }
     return type;
@@ -348,13 +351,13 @@ DType access_type(const Function& fn, Op op, std::span<const NodeId> operands) {
     if (start == 0) fail_internal(cat("'", mnemonic(op), "' is not an access"), "ir::access_type");
     if (operands.size() < start) {
         fail(ErrorCode::IrError, cat("'", mnemonic(op), "' has ", operands.size(), " operands"), {},
-             cat("it takes ", start, " and a path"));
+             cat("it takes ", start, " operands and a path"));
     }
     for (const NodeId id : operands) {
         if (id >= fn.nodes.size()) {
             fail(ErrorCode::IrError,
                  cat("'", mnemonic(op), "' uses the value ", id, ", which does not exist"), {},
-                 "use ids that the builder gave");
+                 "use ids that the builder returned");
         }
     }
 
@@ -362,20 +365,22 @@ DType access_type(const Function& fn, Op op, std::span<const NodeId> operands) {
     std::span<const NodeId> path = operands.subspan(start);
     if (op == Op::Extract) {
         if (form(fn[operands[0]].op) == Form::Root) {
-            fail(ErrorCode::IrError, "'extract' was given a buffer, shared or var", {}, "load from it");
+            fail(ErrorCode::IrError, "the first operand of 'extract' is a buffer, shared or var", {},
+                 "load from it");
         }
-        if (path.empty()) fail(ErrorCode::IrError, "'extract' has no path", {}, "give the part's number");
+        if (path.empty())
+            fail(ErrorCode::IrError, "'extract' has no path", {}, "pass the number of the part");
     } else {
         check_root(fn, op, operands[0]);
         if (fn[operands[0]].op == Op::Buffer) {
             if (path.empty()) {
-                fail(ErrorCode::IrError, cat("'", mnemonic(op), "' names no element of its buffer"), {},
-                     "give the element's index first");
+                fail(ErrorCode::IrError, cat("'", mnemonic(op), "' has no element index for its buffer"), {},
+                     "pass the index of the element as the first step");
             }
             const DType index = fn.type(path[0]);
             if (!index.is_scalar() || !index.is_integer()) {
                 fail(ErrorCode::IrError, cat("'", mnemonic(op), "' is indexed by ", index.name()), {},
-                     "an element's index is an integer scalar");
+                     "an element index must be an integer scalar");
             }
             path = path.subspan(1);
         }
@@ -386,8 +391,8 @@ DType access_type(const Function& fn, Op op, std::span<const NodeId> operands) {
     for (unsigned k = 1; k < start; ++k) {
         if (fn.type(operands[k]) != at) {
             fail(ErrorCode::IrError,
-                 cat("'", mnemonic(op), "' was given ", fn.type(operands[k]).name(), " for a place of type ",
-                     at.name()),
+                 cat("'", mnemonic(op), "' has a value of type ", fn.type(operands[k]).name(),
+                     " for memory of type ", at.name()),
                  {}, "convert the value, or complete the path");
         }
     }

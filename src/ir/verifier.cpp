@@ -1,5 +1,5 @@
-// The verifier: one walk over the regions. It is total: it trusts no id, index or enumerator of the function,
-// so that what passes it is safe to walk, print, hash, interpret and compile.
+// The verifier makes one walk over the regions. It trusts no id, index or enumerator of the function, so that
+// a verified function is safe to walk, print, hash, interpret and compile.
 #include "ir/verifier.hpp"
 
 #include "core/fail.hpp"
@@ -42,17 +42,17 @@ private:
 
     void check_header() {
         if (fn_.body >= fn_.regions.size())
-            refuse("the kernel has no body", "let body name one of the regions");
+            refuse("the kernel has no body", "set `body` to one of the regions");
         if (fn_.local_size) {
             for (const std::uint32_t extent : *fn_.local_size) {
-                if (extent == 0)
-                    refuse("the local size has a zero", "use 1 for dimensions that are not needed");
+                if (extent == 0) refuse("the local size has a zero extent", "use 1 for unused dimensions");
             }
         }
         for (std::size_t i = 0; i < fn_.params.size(); ++i) check_param(i);
     }
 
-    // Gives how deep the type nests. Remembered, as structs of structs would be walked again and again.
+    // Returns the nesting depth of the type. Cached: walking nested structs again for every use could take
+    // exponential time.
     unsigned check_parts(DType type, unsigned depth) {
         if (!type.is_array() && !type.is_struct()) return 0;
         const auto found = type_depths_.find(type.info());
@@ -79,18 +79,18 @@ private:
     void check_param(std::size_t i) {
         const Param& param = fn_.params[i];
         if (param.kind > ParamKind::Dyn)
-            refuse(cat("parameter ", i, " is of no known kind"), "use a ParamKind");
-        if (param.type.is_void()) refuse(cat("parameter ", i, " has no type"), "give it one");
+            refuse(cat("parameter ", i, " has an unknown kind"), "use the enumerators of ParamKind");
+        if (param.type.is_void()) refuse(cat("parameter ", i, " has no type"), "set its type");
         check_parts(param.type, 0);
         if (param.read_only && param.kind != ParamKind::Buffer) {
-            refuse(cat("parameter ", i, " is a read-only value"), "only buffers are declared read-only");
+            refuse(cat("parameter ", i, " is a read-only value"), "declare only buffers as read-only");
         }
         if (param.node == none) return;
         const Op op = param.kind == ParamKind::Buffer ? Op::Buffer : Op::Param;
         if (param.node >= fn_.nodes.size() || fn_[param.node].op != op || fn_[param.node].imm != i ||
             fn_[param.node].type != param.type) {
             refuse(cat("parameter ", i, " and its node disagree"),
-                   "its node is a buffer or param of the same index and type");
+                   "its node must be a buffer or param of the same index and type");
         }
     }
 
@@ -117,12 +117,12 @@ private:
         const bool has_body = is_if || node.op == Op::For || node.op == Op::Loop;
         if (!has_body) {
             if (node.regions[0] != none || node.regions[1] != none) {
-                refuse(id, "the operation has a region", "only if, for and loop have regions");
+                refuse(id, "the operation has a region", "only if, for and loop may have regions");
             }
             return;
         }
         if (node.regions[0] == none)
-            refuse(id, "the operation has no body", "give it a region, which may be empty");
+            refuse(id, "the operation has no body", "add a region, which may be empty");
         if (!is_if && node.regions[1] != none) refuse(id, "the loop has two bodies", "a loop has one region");
         if (depth + 1 > max_nesting) {
             refuse(id, cat("regions nest deeper than ", max_nesting), "split the kernel");
@@ -130,15 +130,15 @@ private:
         for (const RegionId inner : node.regions) {
             if (inner == none) continue;
             if (inner >= fn_.regions.size()) {
-                refuse(id, cat("the region ", inner, " does not exist"), "use ids that add_region gave");
+                refuse(id, cat("the region ", inner, " does not exist"), "use ids that add_region returned");
             }
             if (region_seen_[inner]) {
                 refuse(id, cat("the region ", inner, " has a second owner"),
-                       "give each operation its own region");
+                       "use a separate region for each operation");
             }
             walk(inner, depth + 1, in_loop || !is_if);
         }
-        // A for's value is its index, which exists in the body only.
+        // The value of a for is its index, which is visible only in the body.
         if (node.op == Op::For) states_[id] = State::Gone;
     }
 
@@ -151,12 +151,12 @@ private:
         if (states_[id] != State::Unseen)
             refuse(id, "the operation is listed twice", "list each operation once");
         if (node.loc.line != 0 && node.loc.file >= fn_.files.size()) {
-            refuse(id, "its source file does not exist", "use indices that add_file gave");
+            refuse(id, "its source file does not exist", "use indices that add_file returned");
         }
         if (node.loc.note > fn_.notes.size())
-            refuse(id, "its comment does not exist", "use numbers that add_note gave");
+            refuse(id, "its comment does not exist", "use numbers that add_note returned");
         if (std::uint64_t{node.first} + node.count > fn_.operands.size()) {
-            refuse(id, "its operands lie outside of the pool", "make nodes with Function::add");
+            refuse(id, "its operands are outside the operand pool", "create nodes with Function::add");
         }
         check_operands(id);
         check_type(id);
@@ -172,26 +172,25 @@ private:
                        "use ids of the function's nodes");
             }
             if (states_[operand] == State::Unseen) {
-                refuse(id, cat("operand ", k, " is the value ", operand, ", which is not defined before"),
+                refuse(id, cat("operand ", k, " is the value ", operand, ", which is not defined yet"),
                        "list the operation that defines it earlier");
             }
             if (states_[operand] == State::Gone) {
                 refuse(id, cat("operand ", k, " is the value ", operand, ", whose region has ended"),
-                       "carry it out of the region in a variable");
+                       "use a variable to carry it out of the region");
             }
             const Node& source = fn_[operand];
             if (source.type.is_void()) {
-                refuse(id, cat("operand ", k, " is '", mnemonic(source.op), "', which gives no value"),
-                       "use operations that give one");
+                refuse(id, cat("operand ", k, " is '", mnemonic(source.op), "', which has no value"),
+                       "use operations that have one");
             }
             if (form(source.op) != Form::Root) continue;
             const bool access = fn_[id].op != Op::Extract && path_start(fn_[id].op) != 0;
             const bool asks_size = fn_[id].op == Op::BufferSize && source.op == Op::Buffer;
             if (k != 0 || !(access || asks_size)) {
-                refuse(
-                    id,
-                    cat("operand ", k, " is '", mnemonic(source.op), "', which is a place and not a value"),
-                    "load from it: only accesses name places, as their first operand");
+                refuse(id,
+                       cat("operand ", k, " is '", mnemonic(source.op), "', which is memory and not a value"),
+                       "load from it: only the first operand of an access is memory");
             }
         }
     }
@@ -213,11 +212,11 @@ private:
             refuse(id, e.what_failed(), e.advice());
         }
         if (type != node.type) {
-            refuse(id, cat("its type is ", node.type.name(), ", but it gives ", type.name()),
+            refuse(id, cat("its type is ", node.type.name(), ", but its result is ", type.name()),
                    "set the type that ir::result_type computes");
         }
         if (node.op == Op::BufferSize && fn_[fn_.arg(id, 0)].op != Op::Buffer) {
-            refuse(id, "'buffer_size' was given something else than a buffer", "ask the size of a buffer");
+            refuse(id, "the operand of 'buffer_size' is not a buffer", "use it on buffers only");
         }
     }
 
@@ -233,10 +232,12 @@ private:
             case Op::Param:
             case Op::Buffer:
                 if (depth != 0)
-                    refuse(id, "a parameter inside of a region", "declare it in the kernel's body");
+                    refuse(id, "a parameter is declared in a nested region",
+                           "declare it in the kernel's body");
                 if (node.imm >= fn_.params.size() || fn_.params[node.imm].node != id) {
-                    refuse(id, cat("its parameter index ", node.imm, " is not its own"),
-                           "let each parameter have one node, and the node its index");
+                    refuse(id,
+                           cat("its parameter index ", node.imm, " belongs to no parameter or another node"),
+                           "use one node per parameter, with the parameter's index");
                 }
                 break;
             case Op::Fence:
@@ -255,12 +256,12 @@ private:
     void check_print(NodeId id) const {
         const Node& node = fn_[id];
         if (node.imm >= fn_.strings.size()) {
-            refuse(id, "its format does not exist", "use indices that add_string gave");
+            refuse(id, "its format does not exist", "use indices that add_string returned");
         }
         const std::optional<std::size_t> places = print_places(fn_.strings[node.imm]);
-        if (!places) refuse(id, "its format has a lone brace", "write {{ or }} for a brace");
+        if (!places) refuse(id, "its format has an unmatched brace", "write {{ or }} for a literal brace");
         if (*places != node.count) {
-            refuse(id, cat("its format has ", *places, " places for ", node.count, " operands"),
+            refuse(id, cat("its format has ", *places, " placeholders for ", node.count, " operands"),
                    "write {} for each operand");
         }
     }
@@ -268,10 +269,10 @@ private:
     void check_place(NodeId id, unsigned depth, bool in_loop, bool is_last) const {
         const Op op = fn_[id].op;
         if (op == Op::Shared && depth != 0) {
-            refuse(id, "shared memory is declared inside of a region", "declare it in the kernel's body");
+            refuse(id, "shared memory is declared in a nested region", "declare it in the kernel's body");
         }
         if ((op == Op::Break || op == Op::Continue) && !in_loop) {
-            refuse(id, cat("'", mnemonic(op), "' outside of a loop"), "use it inside of for and loop");
+            refuse(id, cat("'", mnemonic(op), "' is outside a loop"), "use it in a for or loop");
         }
         if (form(op) == Form::Jump && !is_last) {
             refuse(id, cat("operations follow '", mnemonic(op), "' in its region"),

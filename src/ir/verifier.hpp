@@ -1,13 +1,13 @@
-// Checks that a function keeps the contract of docs/ir.md.
+// Checks that a function meets the contract of docs/ir.md.
 #pragma once
 
 #include "ir/function.hpp"
 
 namespace volley::ir {
 
-/// Throws IrError at the first violation, naming the kernel, the operation and its source line: types,
-/// dominance and scope of values, jumps only inside loops, stores to read-only buffers, well-formed paths,
-/// regions used once. That barriers stand in uniform control flow is checked by passes/uniformity.hpp.
+/// Checks types, dominance and scope of values, jumps outside loops, stores to read-only buffers, paths, and
+/// that each region is used once. Throws IrError at the first violation, naming the kernel, the operation and
+/// its source line. passes/uniformity.hpp checks that barriers are in uniform control flow.
 void verify(const Function& fn);
 
 }  // namespace volley::ir

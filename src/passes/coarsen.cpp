@@ -84,15 +84,6 @@ bool can_coarsen(const Function& fn) {
             case Form::Constant:
             case Form::Zero:
             case Form::Parameter:
-            case Form::Unary:
-            case Form::Binary:
-            case Form::Compare:
-            case Form::Shift:
-            case Form::Ternary:
-            case Form::Select:
-            case Form::Classify:
-            case Form::BitCount:
-            case Form::Convert:
             case Form::Bitcast:
             case Form::Construct: break;
             case Form::Root:
@@ -116,7 +107,9 @@ bool can_coarsen(const Function& fn) {
                 stored[p] = any_store = true;
                 break;
             }
-            default: return false;
+            default:
+                if (!ir::is_elementwise(ir::form(node.op))) return false;
+                break;
         }
         // As a whole vector, an id would be of the block.
         for (const NodeId arg : fn.args(id)) {

@@ -8,26 +8,10 @@
 namespace volley::passes {
 namespace {
 
-using ir::Form;
 using ir::Function;
 using ir::NodeId;
 using ir::Op;
 using ir::RegionId;
-
-bool is_elementwise(Form form) {
-    switch (form) {
-        case Form::Unary:
-        case Form::Binary:
-        case Form::Compare:
-        case Form::Shift:
-        case Form::Ternary:
-        case Form::Select:
-        case Form::Classify:
-        case Form::BitCount:
-        case Form::Convert: return true;
-        default: return false;
-    }
-}
 
 class Split {
 public:
@@ -65,7 +49,7 @@ private:
 
     void decide_node(NodeId id) {
         const ir::Node& node = fn_[id];
-        if (is_elementwise(ir::form(node.op))) {
+        if (ir::is_elementwise(ir::form(node.op))) {
             split_[id] = node.type.is_complex() || (node.type.is_vector() && !used_whole_[id]);
         }
         const bool takes_apart =

@@ -1,5 +1,6 @@
-// libFuzzer's entry to the IR parser: any bytes are refused by an IrError, or give a function that prints and
-// reads back to the same. The asan preset runs it for a moment; for longer, in build/asan:
+// The libFuzzer entry point for the IR parser: every input either throws an IrError, or is a function that
+// prints and reads back as the same function. The asan preset runs it briefly; to run it longer, in
+// build/asan:
 //   mkdir -p found && tests/fuzz/fuzz_parser -max_total_time=3600 found ../../tests/fuzz/corpus
 #include "ir/hash.hpp"
 #include "ir/parser.hpp"

@@ -1,4 +1,4 @@
-// The builder: where nodes go, what its constants are, and that its regions nest.
+// The builder: insertion of nodes, constants, and nesting of regions.
 #include "ir/builder.hpp"
 
 #include "ir/printer.hpp"
@@ -19,7 +19,7 @@ namespace {
 using enum ScalarType;
 using ::testing::HasSubstr;
 
-TEST(Builder, DeclarationsGoToTheHeadInTheirOrder) {
+TEST(Builder, DeclarationsAreAddedAtTheStartInOrder) {
     Function fn;
     Builder b(fn);
     const NodeId first = b.buffer(F32, "first");
@@ -37,7 +37,7 @@ TEST(Builder, DeclarationsGoToTheHeadInTheirOrder) {
     verify(fn);
 }
 
-TEST(Builder, GoesOnWithAFunctionThatHasDeclarations) {
+TEST(Builder, ContinuesAFunctionThatHasDeclarations) {
     Function fn = scale_function();
     Builder b(fn);
     const NodeId extra = b.shared(F32);
@@ -78,7 +78,7 @@ TEST(Builder, ConstantsReadBackAsIntegers) {
     EXPECT_EQ(fn.constant_int(12345), std::nullopt);
 }
 
-TEST(Builder, WhatFollowsAJumpIsMadeButNotListed) {
+TEST(Builder, NodesAfterAJumpAreCreatedButNotListed) {
     Function fn;
     Builder b(fn);
     const NodeId data = b.buffer(F32, "data");
@@ -117,7 +117,7 @@ TEST(Builder, RegionsNest) {
     verify(fn);
 }
 
-TEST(Builder, ConvertingToTheOwnTypeIsFree) {
+TEST(Builder, ConvertingToTheSameTypeAddsNothing) {
     Function fn;
     Builder b(fn);
     const NodeId one = b.constant_i32(1);
@@ -125,7 +125,7 @@ TEST(Builder, ConvertingToTheOwnTypeIsFree) {
     EXPECT_NE(b.convert(one, F32), one);
 }
 
-TEST(Builder, MistakesNameTheKernelAndTheLine) {
+TEST(Builder, ErrorsNameTheKernelAndTheLine) {
     Function fn;
     fn.name = "mix";
     Builder b(fn);
@@ -172,7 +172,7 @@ TEST(Builder, StringsAndFilesAreInterned) {
     EXPECT_EQ(fn.where({8, 3}), "");
 }
 
-TEST(PrintPlaces, AreCountedAndBracesAreDoubled) {
+TEST(PrintPlaces, AreCountedAndBracesMayBeDoubled) {
     EXPECT_EQ(print_places(""), 0u);
     EXPECT_EQ(print_places("{} and {}"), 2u);
     EXPECT_EQ(print_places("{{{}}}"), 1u);
@@ -190,7 +190,7 @@ TEST(Operations, HaveMnemonicsThatReadBack) {
     EXPECT_EQ(mnemonic(static_cast<Op>(255)), "?");
 }
 
-TEST(Operations, TellTheirEffects) {
+TEST(Operations, HaveTheExpectedEffects) {
     EXPECT_TRUE(traits(Op::Add).pure);
     EXPECT_FALSE(traits(Op::Var).pure);
     EXPECT_TRUE(traits(Op::Load).reads);

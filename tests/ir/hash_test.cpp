@@ -1,4 +1,4 @@
-// The hash: the same for the same kernel on every machine, and another for each change that matters.
+// The hash is the same for the same kernel on every machine, and differs for each relevant change.
 #include "ir/hash.hpp"
 
 #include "ir/builder.hpp"
@@ -18,7 +18,7 @@ namespace {
 using enum ScalarType;
 
 TEST(Hash, IsStable) {
-    // A change here empties every disk cache: it must be meant.
+    // A change here invalidates every disk cache: it must be intended.
     EXPECT_EQ(hash(scale_function()).to_string(), "59ea87f9cf2146143dd2d3b83f29b2e6");
 }
 
@@ -31,7 +31,7 @@ TEST(Hash, IgnoresNumberingAndDeadNodes) {
     Builder b(fn);
     b.constant_f32(17);  // not used
     const NodeId data = b.buffer(F32, "other name");
-    const NodeId zero = b.constant_u32(0);  // in another place
+    const NodeId zero = b.constant_u32(0);  // at another position
     const NodeId alpha = b.param(F32, "also another");
     const NodeId i = b.extract_at(b.emit(Op::GlobalId, {}), zero);
     b.store(data, b.emit(Op::Mul, {b.load(data, std::array{i}), alpha}), std::array{i});
@@ -120,7 +120,7 @@ kernel "k" {
     EXPECT_TRUE(hashes.insert(hash(extra).to_string()).second);
 }
 
-TEST(Hash, TellsConstantsOfDifferentTypesApart) {
+TEST(Hash, DistinguishesConstantsOfDifferentTypes) {
     const auto make = [](ScalarType type) {
         Function fn;
         Builder b(fn);

@@ -1,4 +1,4 @@
-// Constants and strings survive being written and read, bit by bit.
+// Constants and strings round-trip through text exactly.
 #include "ir/literal.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The parser on good text written by hand, on malformed text, on every prefix and on thousands of mutations.
+// Tests the parser with valid hand-written text, malformed text, every prefix of a text and thousands of
+// mutations.
 #include "ir/parser.hpp"
 
 #include "ir/builder.hpp"
@@ -33,7 +34,7 @@ std::string body_refusal(std::string_view body) {
                    std::string(body) + "\n}");
 }
 
-TEST(Parser, ReadsWhatAHandWrites) {
+TEST(Parser, ReadsHandWrittenText) {
     const Function fn = parse(R"(
 ; names may be words, comments stand anywhere
 kernel "hand" {   ; here too
@@ -92,48 +93,49 @@ kernel "fall" local(64, 1, 1) {
 TEST(Parser, ErrorsSayLineAndColumn) {
     EXPECT_THAT(refusal("kernel \"k\" {\n  %0 = wrong\n}"),
                 HasSubstr("there is no operation 'wrong'; IR text at 2:8"));
-    EXPECT_THAT(refusal(""), HasSubstr("ends too early; IR text at 1:1"));
+    EXPECT_THAT(refusal(""), HasSubstr("ends unexpectedly; IR text at 1:1"));
     EXPECT_THAT(body_refusal("%x = neg %y : f32"), HasSubstr("%y is not defined here; IR text at 5:10"));
 }
 
 TEST(Parser, RefusesMalformedText) {
-    EXPECT_THAT(refusal("kernel"), HasSubstr("ends too early"));
+    EXPECT_THAT(refusal("kernel"), HasSubstr("ends unexpectedly"));
     EXPECT_THAT(refusal("kernel k {}"), HasSubstr("write the kernel's name in quotes"));
     EXPECT_THAT(refusal("kernel \"k\" {} x"), HasSubstr("write the end of the text"));
-    EXPECT_THAT(refusal("kernel \"k"), HasSubstr("string without an end"));
+    EXPECT_THAT(refusal("kernel \"k"), HasSubstr("string is not terminated"));
     EXPECT_THAT(refusal("kernel \"k\\q\" {}"), HasSubstr("write the escapes"));
     EXPECT_THAT(refusal("kernel \"k\" local(1, 2) {}"), HasSubstr("write ','"));
     EXPECT_THAT(refusal("kernel \"k\" local(1, 2, 4294967296) {}"), HasSubstr("extent"));
     EXPECT_THAT(refusal("kernel \"k\" local(1, 0, 1) {}"), HasSubstr("zero"));
     EXPECT_THAT(refusal("kernel \"k\" { $ }"), HasSubstr("byte 36"));
     EXPECT_THAT(refusal(std::string_view("kernel \0", 8)), HasSubstr("byte 0"));
-    EXPECT_THAT(refusal("kernel \"k\" { % }"), HasSubstr("value without a name"));
+    EXPECT_THAT(refusal("kernel \"k\" { % }"), HasSubstr("'%' is not followed by a name"));
 }
 
 TEST(Parser, RefusesWrongOperations) {
     EXPECT_THAT(body_refusal("%u = zero : f32"), HasSubstr("%u is defined twice"));
-    EXPECT_THAT(body_refusal("%x = store %d[0], %d"), HasSubstr("gives no value to name"));
-    EXPECT_THAT(body_refusal("%x = barrier"), HasSubstr("gives no value to name"));
-    EXPECT_THAT(body_refusal("%x = neg %u"), HasSubstr("does not say its type"));
-    EXPECT_THAT(body_refusal("%x = neg %u : f32"), HasSubstr("gives u32, but f32 is wanted"));
+    EXPECT_THAT(body_refusal("%x = store %d[0], %d"), HasSubstr("has no value to name"));
+    EXPECT_THAT(body_refusal("%x = barrier"), HasSubstr("has no value to name"));
+    EXPECT_THAT(body_refusal("%x = neg %u"), HasSubstr("does not state its type"));
+    EXPECT_THAT(body_refusal("%x = neg %u : f32"), HasSubstr("returns u32, but f32 is requested"));
     EXPECT_THAT(body_refusal("%x = load %d[0] : f64"), HasSubstr("write : f32"));
     EXPECT_THAT(body_refusal("%x = load %d[-1] : f32"), HasSubstr("write a u32 or a value"));
     EXPECT_THAT(body_refusal("%x = load %d[4294967296] : f32"), HasSubstr("write a u32 or a value"));
     EXPECT_THAT(body_refusal("%x = load %d[] : f32"), HasSubstr("write a value"));
     EXPECT_THAT(body_refusal("%x = add %u %u : u32"), HasSubstr("it takes 2 operands"));
     EXPECT_THAT(body_refusal("%x = add %u, : u32"), HasSubstr("write a value"));
-    EXPECT_THAT(body_refusal("%x = const 300 : u8"), HasSubstr("no number of type u8"));
+    EXPECT_THAT(body_refusal("%x = const 300 : u8"), HasSubstr("not a number of type u8"));
     EXPECT_THAT(body_refusal("%x = const 1 : vec2<u8>"), HasSubstr("constants are scalars"));
     EXPECT_THAT(body_refusal("barrier barrier"), HasSubstr("write a new line"));
-    EXPECT_THAT(body_refusal("break"), HasSubstr("outside of a loop"));
+    EXPECT_THAT(body_refusal("break"), HasSubstr("outside a loop"));
     EXPECT_THAT(body_refusal("loop {\n break\n barrier\n}"), HasSubstr("follows a jump"));
     EXPECT_THAT(body_refusal("if %u {\n}"), HasSubstr("scalar bool"));
     EXPECT_THAT(body_refusal("if %c {\n}\nelse {\n} else {\n}"), HasSubstr("'else'"));
-    EXPECT_THAT(body_refusal("loop {\n%s = shared f32\n}"), HasSubstr("declared inside"));
-    EXPECT_THAT(body_refusal("loop {\n%s = param f32 \"p\"\n}"), HasSubstr("a parameter inside"));
+    EXPECT_THAT(body_refusal("loop {\n%s = shared f32\n}"), HasSubstr("declared in a nested region"));
+    EXPECT_THAT(body_refusal("loop {\n%s = param f32 \"p\"\n}"),
+                HasSubstr("a parameter is declared in a nested region"));
     EXPECT_THAT(body_refusal("fence everything"), HasSubstr("write all, buffer"));
-    EXPECT_THAT(body_refusal("print \"{}\""), HasSubstr("1 places for 0"));
-    EXPECT_THAT(body_refusal("print \"{}\", %d"), HasSubstr("a place and not a value"));
+    EXPECT_THAT(body_refusal("print \"{}\""), HasSubstr("1 placeholders for 0"));
+    EXPECT_THAT(body_refusal("print \"{}\", %d"), HasSubstr("memory and not a value"));
 }
 
 TEST(Parser, RefusesWrongTypes) {
@@ -155,15 +157,16 @@ TEST(Parser, RefusesWrongStructs) {
     EXPECT_THAT(with("struct S size 18446744073709551615 align 4 {\n}"), HasSubstr("at most 2^48"));
     EXPECT_THAT(with("struct S size 8 align 3 {\n}"), HasSubstr("power of two"));
     EXPECT_THAT(with("struct S size 8 align 0 {\n}"), HasSubstr("power of two"));
-    EXPECT_THAT(with("struct S size 8 align 4 {\n x : S @ 0\n}"), HasSubstr("'S' is not known"));
-    EXPECT_THAT(with("struct f32 size 8 align 4 {\n}"), HasSubstr("is taken"));
-    EXPECT_THAT(with("struct S size 8 align 4 {\n}\nstruct S size 8 align 4 {\n}"), HasSubstr("is taken"));
+    EXPECT_THAT(with("struct S size 8 align 4 {\n x : S @ 0\n}"), HasSubstr("'S' is unknown"));
+    EXPECT_THAT(with("struct f32 size 8 align 4 {\n}"), HasSubstr("is already in use"));
+    EXPECT_THAT(with("struct S size 8 align 4 {\n}\nstruct S size 8 align 4 {\n}"),
+                HasSubstr("is already in use"));
     EXPECT_THAT(with("struct S \"" + std::string(2000, 'x') + "\" size 8 align 4 {\n}"),
                 HasSubstr("2000 bytes"));
     EXPECT_THAT(with("struct S size 8 align 4 {"), HasSubstr("write"));
 }
 
-TEST(Parser, RefusesWhatNestsTooDeep) {
+TEST(Parser, RefusesTooDeepNesting) {
     std::string loops = "kernel \"k\" {\n";
     std::string arrays = "kernel \"k\" {\n%0 = var ";
     for (int i = 0; i < 100000; ++i) {
@@ -188,7 +191,7 @@ TEST(Parser, ReadsRegionsAsDeepAsTheVerifierAllows) {
     EXPECT_EQ(hash(parse(print(fn))), hash(fn));
 }
 
-TEST(Parser, StructsOfStructsTakeNoExponentialTime) {
+TEST(Parser, NestedStructsDoNotTakeExponentialTime) {
     std::string text = "struct S0 size 0 align 1 {\n}\n";
     for (int i = 1; i < 60; ++i) {
         const std::string inner = "S" + std::to_string(i - 1);
@@ -206,7 +209,7 @@ TEST(Parser, RefusesEveryPrefix) {
     }
 }
 
-// Whatever is accepted must verify, print and read back to the same function.
+// Every accepted text must verify, print and read back as the same function.
 bool expect_safe(std::string_view text) {
     Function fn;
     try {

@@ -1,4 +1,4 @@
-// The printed form reads well, and reads back to the same function.
+// The printed form, and that it reads back as the same function.
 #include "ir/printer.hpp"
 
 #include "ir/builder.hpp"
@@ -35,11 +35,11 @@ void expect_round_trip(const Function& fn) {
         EXPECT_EQ(read.params[i].type, fn.params[i].type);
         EXPECT_EQ(read.params[i].read_only, fn.params[i].read_only);
     }
-    // Without locations nothing else is lost.
+    // Printing without locations loses nothing else.
     EXPECT_EQ(hash(parse(print(fn, {.locations = false}))), hash(fn));
 }
 
-TEST(Printer, WritesOneOperationALine) {
+TEST(Printer, WritesOneOperationPerLine) {
     EXPECT_EQ(print(scale_function()), R"(kernel "scale" local(64, 1, 1) {
   %0 = buffer f32 "data"
   %1 = param f32 "alpha"
@@ -52,7 +52,7 @@ TEST(Printer, WritesOneOperationALine) {
 )");
 }
 
-TEST(Printer, LeavesLocationsOutWhenAsked) {
+TEST(Printer, OmitsLocationsOnRequest) {
     EXPECT_THAT(print(scale_function(), {.locations = false}), Not(HasSubstr("scale.cpp")));
 }
 
@@ -107,7 +107,7 @@ kernel "" {
     expect_round_trip(fn);
 }
 
-TEST(Printer, StructsOfOneNameStayApart) {
+TEST(Printer, StructsOfOneNameStayDistinct) {
     const StructField fields[] = {{"x", F32, 0}};
     Function fn;
     Builder b(fn);
@@ -147,12 +147,12 @@ TEST(Printer, UnusedParametersAreKept) {
     Function fn = scale_function();
     auto& body = fn.regions[fn.body].nodes;
     Builder(fn).param(F64, "spare", ParamKind::Dyn);
-    body.erase(body.begin() + 2);  // its node is not listed any more
+    body.erase(body.begin() + 2);  // its node is no longer listed
     EXPECT_THAT(print(fn), HasSubstr("%2 = param f64 \"spare\" dyn"));
     expect_round_trip(fn);
 }
 
-TEST(Printer, DeclarationsBehindOtherOperationsRoundTrip) {
+TEST(Printer, DeclarationsAfterOtherOperationsRoundTrip) {
     Function fn;
     Builder b(fn);
     b.emit(Op::GlobalId, {});
@@ -163,7 +163,7 @@ TEST(Printer, DeclarationsBehindOtherOperationsRoundTrip) {
     expect_round_trip(fn);
 }
 
-TEST(Printer, DeadRegionsLeaveNoTrace) {
+TEST(Printer, DeadRegionsAreNotPrinted) {
     Function fn = scale_function();
     Builder b(fn);
     b.begin_loop();

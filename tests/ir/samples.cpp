@@ -1,4 +1,4 @@
-// The shared functions, made with the builder.
+// The shared functions, built with ir::Builder.
 #include "ir/samples.hpp"
 
 #include "ir/builder.hpp"

@@ -1,4 +1,4 @@
-// Functions that several tests of the IR share.
+// Functions shared by several tests of the IR.
 #pragma once
 
 #include "ir/function.hpp"
@@ -14,8 +14,8 @@ namespace volley::ir {
 /// { vec3<f32> position @ 0, f32 mass @ 12, array<u8, 4> tags @ 16 }, size 20, align 4.
 [[nodiscard]] DType particle_type();
 
-/// A seed for random tests: that of --gtest_random_seed, else a new one. Printed, so that a failure can be
-/// repeated.
+/// Returns a seed for random tests: that of --gtest_random_seed, else a new one. Prints it, so that a failure
+/// can be reproduced.
 [[nodiscard]] unsigned test_seed();
 
 }  // namespace volley::ir

@@ -1,4 +1,4 @@
-// The typing rules, form by form: what each takes, what it gives, and what its refusal says.
+// The typing rules of each form: operand types, result types and error messages.
 #include "ir/typing.hpp"
 
 #include "ir/builder.hpp"
@@ -159,7 +159,7 @@ TEST(Typing, ConstructTakesOneOperandForEachPart) {
     EXPECT_TRUE(refuses(Op::Construct, {}));
 }
 
-TEST(Typing, IdsHaveTheirOwnTypes) {
+TEST(Typing, IdsHaveFixedTypes) {
     EXPECT_EQ(typed(Op::GlobalId, {}), DType::vector(U32, 3));
     EXPECT_EQ(typed(Op::GroupCount, {}), DType::vector(U32, 3));
     EXPECT_EQ(typed(Op::LocalIndex, {}), U32);
@@ -168,7 +168,7 @@ TEST(Typing, IdsHaveTheirOwnTypes) {
     EXPECT_TRUE(refuses(Op::GlobalId, {}, U32));
 }
 
-TEST(Typing, DeclarationsHaveTheWantedType) {
+TEST(Typing, DeclarationsHaveTheRequestedType) {
     EXPECT_EQ(typed(Op::Zero, {}, particle_type()), particle_type());
     EXPECT_EQ(typed(Op::Var, {}, mat), mat);
     EXPECT_TRUE(refuses(Op::Var, {}));
@@ -201,7 +201,7 @@ TEST(Typing, LanesVotesAndBallots) {
     EXPECT_EQ(typed(Op::SubgroupElect, {}), Bool);
 }
 
-TEST(Typing, StatementsGiveNoValue) {
+TEST(Typing, StatementsHaveNoValue) {
     EXPECT_TRUE(typed(Op::Barrier, {}).is_void());
     EXPECT_TRUE(typed(Op::If, {Bool}).is_void());
     EXPECT_TRUE(refuses(Op::If, {bvec3}));
@@ -216,9 +216,9 @@ TEST(Typing, StatementsGiveNoValue) {
     EXPECT_TRUE(refuses(Op::Return, {F32}));
 }
 
-TEST(Typing, RefusalsNameTheOperationAndTheTypes) {
+TEST(Typing, ErrorsNameTheOperationAndTheTypes) {
     EXPECT_THAT(refusal(Op::Add, {F32, I32}), HasSubstr("'add' cannot take f32, i32"));
-    EXPECT_THAT(refusal(Op::Construct, {F32, F64}, vec2), HasSubstr("f64 as part 1; that part is f32"));
+    EXPECT_THAT(refusal(Op::Construct, {F32, F64}, vec2), HasSubstr("f64 for part 1; that part must be f32"));
     EXPECT_THAT(refusal(static_cast<Op>(255), {}), HasSubstr("no operation 255"));
 }
 
@@ -261,28 +261,28 @@ TEST_F(AccessTyping, PathsMayStopAtAnyType) {
 }
 
 TEST_F(AccessTyping, WrongPathsAreRefused) {
-    EXPECT_THAT(refusal(Op::Load, {particles}), HasSubstr("names no element"));
+    EXPECT_THAT(refusal(Op::Load, {particles}), HasSubstr("has no element index"));
     EXPECT_THAT(refusal(Op::Load, {particles, f}), HasSubstr("indexed by f32"));
     EXPECT_THAT(refusal(Op::Load, {particles, u, lane}), HasSubstr("computed number"));
     EXPECT_THAT(refusal(Op::Load, {particles, u, b.constant_u32(3)}), HasSubstr("selects field 3"));
     EXPECT_THAT(refusal(Op::Load, {particles, u, i}), HasSubstr("selects field -1"));
-    EXPECT_THAT(refusal(Op::Load, {words, u, u}), HasSubstr("beyond u32"));
-    EXPECT_THAT(refusal(Op::Load, {u}), HasSubstr("given the value of 'const'"));
+    EXPECT_THAT(refusal(Op::Load, {words, u, u}), HasSubstr("past u32"));
+    EXPECT_THAT(refusal(Op::Load, {u}), HasSubstr("accesses the value of 'const'"));
     EXPECT_THAT(refusal(Op::Load, {}), HasSubstr("0 operands"));
     EXPECT_THAT(refusal(Op::Load, {9999}), HasSubstr("does not exist"));
     EXPECT_THAT(refusal(Op::Extract, {local, u}), HasSubstr("load from it"));
-    EXPECT_THAT(refusal(Op::Extract, {u, u}), HasSubstr("beyond u32"));
+    EXPECT_THAT(refusal(Op::Extract, {u, u}), HasSubstr("past u32"));
     EXPECT_THAT(refusal(Op::Extract, {b.emit(Op::GlobalId, {})}), HasSubstr("no path"));
 }
 
-TEST_F(AccessTyping, AConstantBeyondAnArrayIsLegalAndUndefinedInValue) {
+TEST_F(AccessTyping, AConstantPastTheEndOfAnArrayIsLegal) {
     EXPECT_EQ(reached({tile, b.constant_u32(100)}), mat);
     EXPECT_EQ(reached({local, i}), F32);
 }
 
-TEST_F(AccessTyping, StoredValuesHaveThePlacesType) {
+TEST_F(AccessTyping, StoredValuesMustHaveTheTypeOfTheMemory) {
     EXPECT_EQ(refusal(Op::Store, {words, u, lane}), "accepted");
-    EXPECT_THAT(refusal(Op::Store, {words, f, lane}), HasSubstr("given f32 for a place of type u32"));
+    EXPECT_THAT(refusal(Op::Store, {words, f, lane}), HasSubstr("value of type f32 for memory of type u32"));
     EXPECT_THAT(refusal(Op::Store, {input, u, lane}), HasSubstr("read-only buffer 'input'"));
 }
 
@@ -296,7 +296,7 @@ TEST_F(AccessTyping, AtomicsActOnWideScalarsOfBuffersAndSharedMemory) {
     EXPECT_THAT(refusal(Op::AtomicAdd, {tile, f, lane, u}), HasSubstr("cannot act on vec3<f32>"));
     EXPECT_THAT(refusal(Op::AtomicAdd, {local, f, u}), HasSubstr("cannot act on a variable"));
     EXPECT_THAT(refusal(Op::AtomicAdd, {input, u, lane}), HasSubstr("read-only"));
-    EXPECT_THAT(refusal(Op::AtomicAdd, {words, f, lane}), HasSubstr("given f32"));
+    EXPECT_THAT(refusal(Op::AtomicAdd, {words, f, lane}), HasSubstr("value of type f32"));
 }
 
 }  // namespace

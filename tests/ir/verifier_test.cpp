@@ -1,5 +1,4 @@
-// What the verifier refuses, one violation each, and that no function, however broken, gets past it or
-// crashes it.
+// Tests that the verifier refuses each violation, and that no broken function passes or crashes it.
 #include "ir/verifier.hpp"
 
 #include "ir/builder.hpp"
@@ -49,7 +48,7 @@ protected:
     NodeId yes = b.constant_bool(true);
 };
 
-TEST_F(VerifierTest, AcceptsWhatTheBuilderMakes) {
+TEST_F(VerifierTest, AcceptsFunctionsOfTheBuilder) {
     EXPECT_EQ(refusal(fn), "accepted");
     EXPECT_EQ(refusal(scale_function()), "accepted");
     EXPECT_EQ(refusal(every_op_function()), "accepted");
@@ -95,31 +94,31 @@ TEST_F(VerifierTest, RefusesParametersThatDoNotMatchTheirNodes) {
     EXPECT_THAT(refusal(fn), HasSubstr("read-only value"));
     fn = good;
     fn.params[2].kind = static_cast<ParamKind>(9);
-    EXPECT_THAT(refusal(fn), HasSubstr("no known kind"));
+    EXPECT_THAT(refusal(fn), HasSubstr("unknown kind"));
     fn = good;
     fn.params[2].type = {};
     EXPECT_THAT(refusal(fn), HasSubstr("has no type"));
     fn = good;
     fn.params.pop_back();
-    EXPECT_THAT(refusal(fn), HasSubstr("parameter index 2 is not its own"));
+    EXPECT_THAT(refusal(fn), HasSubstr("parameter index 2 belongs to no parameter or another node"));
     fn = good;
     add(Op::Param, F32, {}, 2);
-    EXPECT_THAT(refusal(fn), HasSubstr("not its own"));
+    EXPECT_THAT(refusal(fn), HasSubstr("belongs to no parameter or another node"));
     fn = good;
     fn.params[2].node = none;  // its node is still listed
-    EXPECT_THAT(refusal(fn), HasSubstr("not its own"));
+    EXPECT_THAT(refusal(fn), HasSubstr("belongs to no parameter or another node"));
 }
 
-TEST_F(VerifierTest, RefusesDeclarationsInsideOfRegions) {
+TEST_F(VerifierTest, RefusesDeclarationsInNestedRegions) {
     b.begin_loop();
     const RegionId inner = fn[b.innermost()].regions[0];
     fn.regions[inner].nodes.push_back(fn.add(Op::Shared, F32, {}));
     b.end_loop();
-    EXPECT_THAT(refusal(fn), HasSubstr("shared memory is declared inside"));
+    EXPECT_THAT(refusal(fn), HasSubstr("shared memory is declared in a nested region"));
     auto& body = fn.regions[fn.body].nodes;
     fn.regions[inner].nodes = {alpha};
     std::erase(body, alpha);
-    EXPECT_THAT(refusal(fn), HasSubstr("a parameter inside"));
+    EXPECT_THAT(refusal(fn), HasSubstr("a parameter is declared in a nested region"));
 }
 
 TEST_F(VerifierTest, RefusesIdsThatDoNotExist) {
@@ -131,10 +130,10 @@ TEST_F(VerifierTest, RefusesIdsThatDoNotExist) {
     EXPECT_THAT(refusal(fn), HasSubstr("value 12345, which does not exist"));
     fn = good;
     fn[append(fn.add(Op::Neg, F32, std::array{alpha}))].first = 0xfffffff0u;
-    EXPECT_THAT(refusal(fn), HasSubstr("outside of the pool"));
+    EXPECT_THAT(refusal(fn), HasSubstr("outside the operand pool"));
     fn = good;
     fn[append(fn.add(Op::Neg, F32, std::array{alpha}))].count = 0xffffffffu;
-    EXPECT_THAT(refusal(fn), HasSubstr("outside of the pool"));
+    EXPECT_THAT(refusal(fn), HasSubstr("outside the operand pool"));
     fn = good;
     add(static_cast<Op>(240), F32);
     EXPECT_THAT(refusal(fn), HasSubstr("no operation 240"));
@@ -146,17 +145,17 @@ TEST_F(VerifierTest, RefusesIdsThatDoNotExist) {
     EXPECT_THAT(refusal(fn), HasSubstr("comment does not exist"));
 }
 
-TEST_F(VerifierTest, RefusesValuesThatAreNotDefinedBefore) {
+TEST_F(VerifierTest, RefusesValuesThatAreNotDefinedYet) {
     const NodeId later = fn.add(Op::Neg, F32, std::array{alpha});
     add(Op::Neg, F32, {later});
     append(later);
-    EXPECT_THAT(refusal(fn), HasSubstr("not defined before"));
+    EXPECT_THAT(refusal(fn), HasSubstr("not defined yet"));
 }
 
 TEST_F(VerifierTest, RefusesAValueThatUsesItself) {
     const NodeId id = add(Op::Neg, F32, {alpha});
     fn.args(id)[0] = id;
-    EXPECT_THAT(refusal(fn), HasSubstr("not defined before"));
+    EXPECT_THAT(refusal(fn), HasSubstr("not defined yet"));
 }
 
 TEST_F(VerifierTest, RefusesValuesOfRegionsThatHaveEnded) {
@@ -176,7 +175,7 @@ TEST_F(VerifierTest, RefusesAVariableOutOfItsScope) {
     EXPECT_THAT(refusal(fn), HasSubstr("whose region has ended"));
 }
 
-TEST_F(VerifierTest, RefusesALoopsIndexBehindTheLoop) {
+TEST_F(VerifierTest, RefusesTheIndexOfALoopAfterTheLoop) {
     const NodeId k = b.begin_for(zero, zero, zero);
     b.emit(Op::Add, {k, zero});
     b.end_for();
@@ -193,25 +192,25 @@ TEST_F(VerifierTest, RefusesAnOperationThatIsListedTwice) {
 TEST_F(VerifierTest, RefusesOperandsWithoutAValue) {
     const NodeId barrier = add(Op::Barrier, {});
     add(Op::Neg, F32, {barrier});
-    EXPECT_THAT(refusal(fn), HasSubstr("gives no value"));
+    EXPECT_THAT(refusal(fn), HasSubstr("has no value"));
 }
 
-TEST_F(VerifierTest, RefusesPlacesAsValues) {
+TEST_F(VerifierTest, RefusesMemoryAsAValue) {
     const Function good = fn;
     add(Op::Neg, F32, {data});
-    EXPECT_THAT(refusal(fn), HasSubstr("a place and not a value"));
+    EXPECT_THAT(refusal(fn), HasSubstr("memory and not a value"));
     fn = good;
     add(Op::Store, {}, {data, data, zero});
-    EXPECT_THAT(refusal(fn), HasSubstr("a place and not a value"));
+    EXPECT_THAT(refusal(fn), HasSubstr("memory and not a value"));
     fn = good;
     add(Op::Load, F32, {alpha, zero});
-    EXPECT_THAT(refusal(fn), HasSubstr("first operand is a buffer"));
+    EXPECT_THAT(refusal(fn), HasSubstr("first operand must be a buffer"));
     fn = good;
     add(Op::BufferSize, U32, {alpha});
-    EXPECT_THAT(refusal(fn), HasSubstr("something else than a buffer"));
+    EXPECT_THAT(refusal(fn), HasSubstr("operand of 'buffer_size' is not a buffer"));
     fn = good;
     add(Op::BufferSize, U32, {add(Op::Var, F32)});
-    EXPECT_THAT(refusal(fn), HasSubstr("a place and not a value"));
+    EXPECT_THAT(refusal(fn), HasSubstr("memory and not a value"));
 }
 
 TEST_F(VerifierTest, RefusesWritesToReadOnlyBuffers) {
@@ -232,16 +231,16 @@ TEST_F(VerifierTest, RefusesWrongTypes) {
     EXPECT_THAT(refusal(fn), HasSubstr("'add' cannot take f32, u32"));
     fn = good;
     add(Op::Neg, F64, {alpha});
-    EXPECT_THAT(refusal(fn), HasSubstr("gives f32, but f64 is wanted"));
+    EXPECT_THAT(refusal(fn), HasSubstr("returns f32, but f64 is requested"));
     fn = good;
     add(Op::Neg, {}, {alpha});
-    EXPECT_THAT(refusal(fn), HasSubstr("its type is void, but it gives f32"));
+    EXPECT_THAT(refusal(fn), HasSubstr("its type is void, but its result is f32"));
     fn = good;
     add(Op::Store, F32, {data, alpha, zero});
-    EXPECT_THAT(refusal(fn), HasSubstr("but it gives void"));
+    EXPECT_THAT(refusal(fn), HasSubstr("but its result is void"));
     fn = good;
     add(Op::Load, F64, {data, zero});
-    EXPECT_THAT(refusal(fn), HasSubstr("its type is f64, but it gives f32"));
+    EXPECT_THAT(refusal(fn), HasSubstr("its type is f64, but its result is f32"));
     fn = good;
     const NodeId branch = add(Op::If, {}, {zero});
     fn[branch].regions[0] = fn.add_region();
@@ -275,26 +274,26 @@ TEST_F(VerifierTest, RefusesWrongImmediates) {
     EXPECT_THAT(refusal(fn), HasSubstr("has an immediate"));
 }
 
-TEST_F(VerifierTest, RefusesPrintsWhosePlacesDoNotMatch) {
+TEST_F(VerifierTest, RefusesPrintsWhosePlaceholdersDoNotMatch) {
     const Function good = fn;
     add(Op::Print, {}, {}, 0);
     EXPECT_THAT(refusal(fn), HasSubstr("format does not exist"));
     fn = good;
     add(Op::Print, {}, {alpha}, fn.add_string("{} {}"));
-    EXPECT_THAT(refusal(fn), HasSubstr("2 places for 1 operands"));
+    EXPECT_THAT(refusal(fn), HasSubstr("2 placeholders for 1 operands"));
     fn = good;
     add(Op::Print, {}, {alpha}, fn.add_string("{"));
-    EXPECT_THAT(refusal(fn), HasSubstr("lone brace"));
+    EXPECT_THAT(refusal(fn), HasSubstr("unmatched brace"));
 }
 
-TEST_F(VerifierTest, RefusesJumpsOutsideOfLoops) {
+TEST_F(VerifierTest, RefusesJumpsOutsideLoops) {
     b.begin_if(yes);
     b.jump(Op::Break);
     b.end_if();
-    EXPECT_THAT(refusal(fn), HasSubstr("'break' outside of a loop"));
+    EXPECT_THAT(refusal(fn), HasSubstr("'break' is outside a loop"));
 }
 
-TEST_F(VerifierTest, RefusesWhatFollowsAJump) {
+TEST_F(VerifierTest, RefusesOperationsAfterAJump) {
     add(Op::Return, {});
     EXPECT_EQ(refusal(fn), "accepted");
     add(Op::Barrier, {});
@@ -328,7 +327,7 @@ TEST_F(VerifierTest, RefusesRegionsThatNestTooDeep) {
     EXPECT_THAT(refusal(fn), HasSubstr("nest deeper"));
 }
 
-// What is left of a function after random damage is either refused, or safe to print and to hash.
+// A randomly damaged function is either refused, or safe to print and to hash.
 TEST_F(VerifierTest, SurvivesRandomDamage) {
     const unsigned seed = test_seed();
     std::mt19937 random(seed);

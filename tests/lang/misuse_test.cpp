@@ -154,8 +154,9 @@ TEST(Misuse, AnExceptionOutsideOfBodiesMayBeSwallowed) {
 }
 
 TEST(Misuse, PrintWithAWrongFormat) {
-    EXPECT_THAT(error_of([](Const<float> x) { print("{} {}", x); }), HasSubstr("has 2 places for 1 values"));
-    EXPECT_THAT(error_of([](Const<float> x) { print("{", x); }), HasSubstr("has a lone brace"));
+    EXPECT_THAT(error_of([](Const<float> x) { print("{} {}", x); }),
+                HasSubstr("has 2 placeholders for 1 values"));
+    EXPECT_THAT(error_of([](Const<float> x) { print("{", x); }), HasSubstr("has an unmatched brace"));
     EXPECT_EQ(error_of([](Const<float> x) { print("{{}} {} {}", x, 3); }), "");
 }
 
