@@ -1,5 +1,5 @@
-// A fixpoint over the region tree. What is known of variables and of how loops are left only gets worse from
-// walk to walk; everything else is computed anew from it, so that the last walk's results are consistent.
+// Iterates over the region tree to a fixpoint. The facts about variables and loop exits only weaken from walk
+// to walk; everything else is recomputed from them, so that the results of the last walk are consistent.
 #include "passes/access.hpp"
 
 #include "passes/rewrite.hpp"
@@ -33,7 +33,7 @@ public:
         out.values_.assign(next, varying_value());
         loops_.resize(fn.nodes.size());
         find_variables();
-        constexpr int patience = 64;  // ranges are widened long before
+        constexpr int patience = 64;  // never reached in practice: ranges are widened much earlier
         do {
             changed_ = false;
             returned_ = false;
@@ -49,16 +49,16 @@ private:
     struct Variable {
         bool declared = false;
         bool starts_as_zero = true;  // some load may come before the first store
-        bool stored = false;         // `value` holds something
+        bool stored = false;         // `value` is valid
         bool stored_under_mask = false;
         bool hopeless = false;
         std::size_t depth = 0;         // open frames at its declaration
         std::vector<LaneValue> value;  // join of all stores, per component
     };
-    // What is known of a loop over all of its iterations.
+    // Facts about a loop that hold in all its iterations.
     struct Loop {
-        bool broken = false;    // lanes leave it at different times and wait behind it
-        bool returned = false;  // lanes end inside while others go on
+        bool broken = false;    // lanes leave it at different times and wait after it
+        bool returned = false;  // some lanes return in it while others continue
     };
     // An open If or loop.
     struct Frame {
@@ -71,7 +71,8 @@ private:
         return type.is_vector() || type.is_complex() ? static_cast<std::uint32_t>(type.count()) : 1;
     }
 
-    // A variable whose first access is a whole store beside its declaration never shows its zero.
+    // The initial zero of a variable is never visible if the first access stores the whole variable, in the
+    // region of its declaration.
     void find_variables() {
         variables_.resize(fn_.nodes.size());
         std::vector<bool> seen(fn_.nodes.size(), false);
@@ -149,7 +150,7 @@ private:
             }
             return;
         }
-        // Divergent when some lane of the loop's iteration does not come here.
+        // Divergent if some lane of the iteration does not reach the jump.
         bool partial = false;
         for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
             if (fn_[frame->owner].op == Op::If) {
@@ -167,8 +168,9 @@ private:
 
     // --- variables ---
 
-    // Whether lanes that see the variable later may miss a store at this place: they wait at the end of an If
-    // or loop, or for the next iteration. Lanes that left the variable's own region never come back to it.
+    // Returns whether lanes that read the variable later may miss a store at this point, because they wait at
+    // the end of an If or loop or for the next iteration. Lanes that left the variable's region never return
+    // to it.
     [[nodiscard]] bool misses_lanes(const Variable& var) const {
         return std::any_of(frames_.begin() + static_cast<std::ptrdiff_t>(var.depth), frames_.end(),
                            [](const Frame& frame) { return frame.partial || frame.continued; });
@@ -204,7 +206,7 @@ private:
         LaneValue joined = !var.stored && !var.starts_as_zero ? stored : join(known, stored);
         if (component + 1 == var.value.size()) var.stored = true;
         if (joined == known) return;
-        // A range that still grows will not stop by itself.
+        // A range that still grows in the third round is widened, because it may never stop growing.
         if (round_ > 2 && !joined.varying()) joined.bounded = false;
         if (!joined.bounded) joined.lo = joined.hi = 0;
         changed_ = changed_ || !(joined == known);
@@ -216,10 +218,10 @@ private:
         if (var.hopeless) return varying_value();
         const bool all =
             std::all_of(var.value.begin(), var.value.end(), [](const LaneValue& v) { return v.uniform(); });
-        // A masked store leaves the other lanes alone, lane 0 perhaps among them, from which a base is taken.
+        // A masked store does not change the other lanes, possibly including lane 0, which provides the base.
         if (!all && var.stored_under_mask && !model_.plain_stores) return varying_value();
         LaneValue v = var.value[component];
-        // Widened ranges are those of the type.
+        // A widened range is the range of the type.
         if (!v.varying() && !v.bounded) {
             const LaneValue plain = plain_value(out_.types_[root], true);
             v.bounded = plain.bounded;
@@ -243,7 +245,7 @@ private:
                     variables_[id].depth = frames_.size();
                     for (unsigned k = 0; k < components(node.type); ++k) put(id, k, load_of(id, k));
                 } else {
-                    put_all(id, true);  // the place; loads look at their path
+                    put_all(id, true);  // the address; loads check their path
                 }
                 return;
             case Form::Parameter:
@@ -275,7 +277,7 @@ private:
         const auto v = fn_.constant_int(id);
         if (!v) return plain_value(out_.types_[id], true);
         LaneValue result = constant_value(*v);
-        if (out_.types_[id] == ScalarType::U64 && *v < 0) {  // beyond what ranges hold
+        if (out_.types_[id] == ScalarType::U64 && *v < 0) {  // does not fit in a range
             result.bounded = false;
             result.shape.align &= 0 - result.shape.align;
         }
@@ -393,7 +395,7 @@ private:
                 if (!is_integer(operand) || args.size() > 2) break;
                 const LaneValue b = args.size() > 1 ? value(args[1], k) : constant_value(0);
                 const LaneValue v = arithmetic_.apply(node.op, operand, a, b, mask_plus_one(node.op, args));
-                // Results of another type, and bit counts, have only a kind.
+                // For results of another type and for bit counts only the kind is known.
                 return result == operand || v.varying() ? v : plain_value(result, v.uniform());
             }
         }
@@ -402,7 +404,7 @@ private:
         return plain_value(result, same);
     }
 
-    // For x & (n - 1): what is known of n.
+    // For x & (n - 1), returns the lane value of n.
     [[nodiscard]] const LaneValue* mask_plus_one(Op op, std::span<const NodeId> args) const {
         if (op != Op::And || components(fn_.type(args[0])) != 1) return nullptr;
         for (const NodeId arg : args) {

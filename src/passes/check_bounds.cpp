@@ -1,5 +1,5 @@
-// An access becomes an If around it, with one report for each index that may be wrong; its result goes
-// through a variable, which is zero where the access was not made.
+// Wraps each access in an If, whose else branch reports each index that is out of bounds. The result goes
+// through a variable, which stays zero if the access is skipped.
 #include "passes/check_bounds.hpp"
 
 #include "core/text.hpp"
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // One index of a path, with what it must stay below.
+    // One index of a path and its exclusive limit.
     struct Check {
         NodeId index;
         NodeId inside;  // bool
@@ -103,7 +103,7 @@ private:
         return checks;
     }
 
-    // Negative indices become large ones.
+    // Compares as u64, so that negative indices become large ones.
     Check below(NodeId index, NodeId limit, NodeId like, std::vector<NodeId>& list) {
         const DType type = fn_.type(index);
         NodeId wide = index;

@@ -1,5 +1,5 @@
-// The new body is `if (whole block) { load blocks; copies; store blocks } else { for each element left: copy
-// }`.
+// The new body is `if (whole block) { load blocks; copies; store blocks } else { for each remaining element:
+// copy }`.
 #include "passes/coarsen.hpp"
 
 #include "ir/builder.hpp"
@@ -14,7 +14,7 @@ using ir::Function;
 using ir::NodeId;
 using ir::Op;
 
-constexpr std::size_t max_nodes = 64;  // of the body, which is written `factor` times
+constexpr std::size_t max_nodes = 64;  // in the body, which is replicated `factor` times
 constexpr std::uint64_t element_bytes = 4;
 
 bool is_id(const Function& fn, NodeId node) {
@@ -22,7 +22,7 @@ bool is_id(const Function& fn, NodeId node) {
            fn.constant_int(fn.arg(node, 1)) == 0;
 }
 
-/// An access data[i] to a buffer of four-byte scalars.
+/// Returns whether the access is data[i] on a buffer of four-byte scalars.
 bool is_stream(const Function& fn, NodeId access) {
     const unsigned start = ir::path_start(fn[access].op);
     const ir::Node& root = fn[fn.arg(access, 0)];
@@ -30,7 +30,7 @@ bool is_stream(const Function& fn, NodeId access) {
            fn[access].count == start + 1 && is_id(fn, fn.arg(access, start));
 }
 
-/// Writes copies of a body's operations into another function.
+/// Copies the operations of a body into another function.
 class Copier {
 public:
     Copier(const Function& from, ir::Builder& to)
@@ -39,7 +39,7 @@ public:
     void set(NodeId node, NodeId copy) { copies_[node] = copy; }
     [[nodiscard]] NodeId of(NodeId node) const { return copies_[node]; }
 
-    /// All but declarations and what `skip(node)` did itself.
+    /// Copies all operations except declarations and those that `skip(node)` has handled.
     template <class Skip>
     void copy(Skip&& skip) {
         for (const NodeId id : from_.nodes_of(from_.body)) {
@@ -93,11 +93,12 @@ bool can_coarsen(const Function& fn) {
                 if (node.op != Op::GlobalId) return false;
                 break;
             case Form::Extract:
-                // Of ids only x may be seen.
+                // Only the x component of an id may be used.
                 if (fn[fn.arg(id, 0)].op == Op::GlobalId && !is_id(fn, id)) return false;
                 break;
             case Form::Load:
-                // A block is loaded before anything of it is stored; a buffer may be bound twice.
+                // The new body loads whole blocks before it stores any; a load after a store might read the
+                // same memory, because one buffer may be bound to two parameters.
                 if (any_store) return false;
                 break;
             case Form::Store: {
@@ -111,7 +112,7 @@ bool can_coarsen(const Function& fn) {
                 if (!ir::is_elementwise(ir::form(node.op))) return false;
                 break;
         }
-        // As a whole vector, an id would be of the block.
+        // A use of the whole vector would get the id of the block instead of the element.
         for (const NodeId arg : fn.args(id)) {
             if (fn[arg].op == Op::GlobalId && node.op != Op::Extract) return false;
         }
@@ -146,7 +147,7 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
         result.original.push_back(p);
     }
 
-    // What does not depend on the element is made once.
+    // Constants are created once for all elements.
     for (const NodeId id : fn.nodes_of(fn.body)) {
         if (fn[id].op == Op::Const) copier.set(id, b.constant(fn.type(id).scalar(), fn[id].imm));
     }
@@ -162,7 +163,7 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
         const NodeId size = b.extract(b.emit(Op::GlobalSize, {}), 0);
         b.begin_if(b.emit(Op::Le, {first, b.emit(Op::Sub, {size, factor})}));
     }
-    // The words of each block that is read, as vectors of elements.
+    // The words of each loaded block, as vectors of elements.
     std::vector<std::vector<NodeId>> loaded(fn.params.size());
     std::vector<std::vector<NodeId>> stored(fn.params.size());
     for (const NodeId id : fn.nodes_of(fn.body)) {

@@ -1,4 +1,4 @@
-// One walk; a product that is taken into an fma leaves its region.
+// One walk in execution order; a product that becomes part of an fma is removed from its region.
 #include "passes/contract_fma.hpp"
 
 #include "passes/rewrite.hpp"

@@ -1,4 +1,4 @@
-// What a region does to memory, summed over all that is inside of it: who is written, and what orders
+// The effects of a region on memory, including nested regions: what it writes, and whether it orders
 // accesses.
 #pragma once
 
@@ -9,22 +9,22 @@
 namespace volley::passes {
 
 struct Effects {
-    std::vector<ir::NodeId> written;  // Var and Shared roots, sorted, each once
-    bool buffers = false;             // some buffer is written: any two buffers may be the same memory
-    bool sync = false;                // a barrier or fence: others' writes to buffers and shared memory show
+    std::vector<ir::NodeId> written;  // Var and Shared roots, sorted and unique
+    bool buffers = false;             // some buffer is written; any two buffers may alias
+    bool sync = false;                // a barrier or fence: makes writes of other invocations visible
 
     void add(const Effects& other);
     void add_root(ir::NodeId root);
 };
 
-/// The effects of every region, indexed by RegionId; empty for regions that nothing uses.
+/// Returns the effects of every region, indexed by RegionId; empty for unused regions.
 [[nodiscard]] std::vector<Effects> effects_of_regions(const ir::Function& fn);
 
-/// The same for one node, with all that is inside of it.
+/// Returns the effects of one node, including its regions.
 [[nodiscard]] Effects effects_of(const ir::Function& fn, ir::NodeId id, const std::vector<Effects>& regions);
 
-/// By parameter: whether it is a buffer that the kernel loads from, and that it stores to. Of foreign code
-/// nothing more is known than which buffers are declared to be read only.
+/// Per parameter: whether it is a buffer that the kernel loads from or stores to. For foreign code only the
+/// read-only declarations of the buffers are known.
 struct BufferUses {
     std::vector<bool> reads;
     std::vector<bool> writes;

@@ -1,5 +1,5 @@
-// One walk in execution order. Known expressions live in a scoped hash table (a region's own are dropped at
-// its end, so that a find always dominates); known memory is copied at the entry of each region.
+// One walk in execution order. Known expressions are in a scoped hash table (those of a region are removed at
+// its end, so that a match always dominates its use); known memory is copied at the entry of each region.
 #include "passes/eliminate_common.hpp"
 
 #include "passes/known_memory.hpp"
@@ -17,13 +17,13 @@ using ir::NodeId;
 using ir::Op;
 using ir::RegionId;
 
-// A hash table of pure nodes whose entries are removed in the reverse order of their making.
+// A hash table of pure nodes whose entries are removed in the reverse order of their insertion.
 class Expressions {
 public:
     explicit Expressions(const Function& fn)
         : fn_(fn), heads_(std::bit_ceil(2 * fn.nodes.size() + 16), ir::none) {}
 
-    // An equal node that was made before, or id itself, which is remembered.
+    // Returns an equal earlier node, or adds id and returns it.
     NodeId find_or_add(NodeId id) {
         const std::size_t bucket = hash(id) & (heads_.size() - 1);
         for (std::uint32_t at = heads_[bucket]; at != ir::none; at = entries_[at].next) {
@@ -98,7 +98,7 @@ public:
     }
 
 private:
-    // Whether the node stays in its region.
+    // Returns whether the node stays in its region.
     bool keep(NodeId id) {
         replaced_.apply(fn_, id);
         const ir::Node node = fn_[id];
@@ -134,7 +134,7 @@ private:
     bool keep_load(NodeId id) {
         const NodeId root = fn_.arg(id, 0);
         const auto found = memory_.find(root, fn_.args(id).subspan(1));
-        // A computed index into a value would need memory again: the load is better.
+        // Indexing a value by a computed index would need memory again, so the load is kept.
         const bool in_registers = found && (found->value == ir::none ||
                                             std::all_of(found->rest.begin(), found->rest.end(),
                                                         [&](NodeId step) { return fn_.is_constant(step); }));
@@ -142,7 +142,7 @@ private:
             memory_.loaded(root, fn_.args(id).subspan(1), id);
             return true;
         }
-        if (found->value == ir::none) {  // a variable that nothing was stored to
+        if (found->value == ir::none) {  // a variable without a store
             fn_[id].op = Op::Zero;
             fn_[id].count = 0;
             return keep_unless(id, expressions_.find_or_add(id));
@@ -154,13 +154,13 @@ private:
         fn_[id].op = Op::Extract;
         set_args(fn_, id, args);
         const NodeId part = expressions_.find_or_add(id);
-        memory_.loaded(root, path, part);  // outlives a store to another part
+        memory_.loaded(root, path, part);  // stays valid after a store to another part
         return keep_unless(id, part);
     }
 
     void inside(NodeId id) {
         const Effects effects = effects_of(fn_, id, effects_);
-        // A loop's body may have run before, so it starts without what it writes itself.
+        // The body of a loop may have run before, so nothing that it writes is known at its start.
         if (fn_[id].op != Op::If) memory_.forget(fn_, effects);
         for (const RegionId inner : {fn_[id].regions[0], fn_[id].regions[1]}) {
             if (inner == ir::none) continue;

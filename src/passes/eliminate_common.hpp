@@ -1,12 +1,13 @@
-// Common subexpressions, repeated loads and store-to-load forwarding.
+// Eliminates common subexpressions and repeated loads, and forwards stores to loads.
 //
-// Needs: a verified function; works best after fold_constants. Leaves: no pure operation that an equal one
-// dominates, and no load of a place whose value is known from a load or store before it in the same or an
-// enclosing region with no write between that may touch it. Replaced nodes are gone from their regions;
-// stores stay (eliminate_dead removes those that nothing reads).
+// Requires: a verified function; works best after fold_constants. Ensures: no pure operation is dominated by
+// an equal one, and no load reads memory whose value is known from an earlier load or store in the same or an
+// enclosing region without an intervening write that may alias it. Replaced nodes are removed from their
+// regions; stores stay (eliminate_dead removes those that nothing reads).
 //
-// Two buffers may be bound to the same memory, so a store to one forgets what is known of the others; shared
-// arrays and variables are apart from everything. Barriers, fences and atomics forget what others may write.
+// Two buffers may be bound to the same memory, so a store to one invalidates the known values of the others;
+// shared arrays and variables alias nothing. Barriers, fences and atomics invalidate what other invocations
+// may write.
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,5 +1,5 @@
-// Three steps: jumps that change nothing and what follows jumps are dropped; stores that are overwritten are
-// found by a backward walk; then what has an effect is marked, with all that it needs, and the rest is swept.
+// Three steps: drops redundant jumps and the nodes after jumps; finds overwritten stores by a backward walk;
+// then marks the nodes that have an effect, with everything that they need, and sweeps the rest.
 #include "passes/eliminate_dead.hpp"
 
 #include "passes/effects.hpp"
@@ -30,8 +30,8 @@ void drop_unreachable(Function& fn, RegionId region) {
     }
 }
 
-// Drops `op` where control goes to its target anyway: at the region's end, and at the ends of Ifs that end
-// it.
+// Drops `op` if control reaches its target anyway: at the end of the region, and at the ends of Ifs that end
+// the region.
 void drop_last_jump(Function& fn, RegionId region, Op op) {
     if (region == ir::none) return;
     std::vector<NodeId>& nodes = fn.regions[region].nodes;
@@ -49,7 +49,7 @@ void drop_useless_jumps(Function& fn) {
     });
 }
 
-// Finds stores to whole variables that are followed by another before any load.
+// Finds stores to whole variables that are followed by another store before any load.
 class OverwrittenStores {
 public:
     explicit OverwrittenStores(const Function& fn) : fn_(fn), dead_(fn.nodes.size(), false) {
@@ -59,7 +59,7 @@ public:
     [[nodiscard]] const std::vector<bool>& dead() const noexcept { return dead_; }
 
 private:
-    // The variables whose value is not needed at a place: sorted ids.
+    // The variables whose value is not needed at a point of the function, as sorted ids.
     using Vars = std::vector<NodeId>;
 
     static void insert(Vars& vars, NodeId id) {
@@ -71,10 +71,10 @@ private:
         if (at != vars.end() && *at == id) vars.erase(at);
     }
 
-    // `unneeded` holds for the region's end, and on return for its start.
+    // `unneeded` applies to the end of the region on entry, and to its start on return.
     void walk(RegionId region, Vars& unneeded) {
         const std::vector<NodeId>& nodes = fn_.nodes_of(region);
-        // A variable's life ends with its region.
+        // A variable is not needed after its region.
         for (const NodeId id : nodes) {
             if (fn_[id].op == Op::Var) insert(unneeded, id);
         }
@@ -104,7 +104,8 @@ private:
             }
             case Op::For:
             case Op::Loop: {
-                // After the body comes the body again, or what follows the loop: assume that all is needed.
+                // The body is followed by the body again or by the code after the loop: assumes that every
+                // variable is needed.
                 Vars body;
                 walk(node.regions[0], body);
                 ir::for_each_node(fn_, node.regions[0], [&](NodeId inner) {
@@ -113,7 +114,7 @@ private:
                 break;
             }
             case Op::Break:
-            case Op::Continue: unneeded.clear(); break;  // elsewhere something may be needed
+            case Op::Continue: unneeded.clear(); break;  // any variable may be needed at the target
             default: break;
         }
     }
@@ -122,7 +123,7 @@ private:
     std::vector<bool> dead_;
 };
 
-// Marks what has an effect, and what that needs.
+// Marks the nodes that have an effect, and everything that they need.
 class Marker {
 public:
     explicit Marker(const Function& fn)
@@ -144,7 +145,7 @@ public:
     [[nodiscard]] bool live(NodeId id) const { return live_[id]; }
 
 private:
-    // Marks the nodes that are live by themselves; sorts the others by whom they depend on.
+    // Marks the nodes that are live by themselves; groups the others by the node that makes them live.
     void gather(RegionId region, NodeId loop) {
         for (const NodeId id : fn_.nodes_of(region)) {
             const ir::Node& node = fn_[id];
@@ -192,8 +193,8 @@ private:
         const ir::Node& node = fn_[id];
         for (const NodeId used : fn_.args(id)) mark(used);
         if (region_of_[id] != ir::none) mark(owner_of_[region_of_[id]]);
-        // Whoever reads a root needs those who write to it. An atomic reads too, when its result is used; it
-        // became live by a use or by a reader, and the second case changes nothing.
+        // A live read of a root makes the writes to it live. An atomic also reads, if its result is used; if
+        // it became live by a reader instead, the writers are live already.
         if (ir::traits(node.op).reads && node.count > 0) mark_all(writers_[fn_.arg(id, 0)]);
         if (node.op == Op::For || node.op == Op::Loop) mark_all(jumps_[id]);
     }
@@ -203,7 +204,7 @@ private:
     std::vector<RegionId> region_of_;
     std::vector<NodeId> owner_of_;
     std::vector<bool> live_;
-    std::vector<std::vector<NodeId>> writers_;  // of a Var or Shared root, until it is read
+    std::vector<std::vector<NodeId>> writers_;  // of a Var or Shared root, until a live node reads it
     std::vector<std::vector<NodeId>> jumps_;    // break and continue of a loop, until it is live
     std::vector<NodeId> work_;
 };

@@ -1,9 +1,10 @@
-// Dead code.
+// Eliminates dead code.
 //
-// Needs: a verified function. Leaves: no pure operation, load or subgroup operation whose result is unused;
-// no store to a variable or shared array that nothing reads, nor to a variable that is stored to again first;
-// no empty If or For; nothing after a jump, and no jump to where control goes anyway; no unused variables and
-// shared arrays. Loops by `loop` stay even when empty: they may be meant not to end. Parameters stay.
+// Requires: a verified function. Ensures: no pure operation, load or subgroup operation with an unused
+// result; no store to a variable or shared array that nothing reads, nor to a variable that is overwritten
+// before it is read; no empty If or For; nothing after a jump, and no redundant jump; no unused variables and
+// shared arrays. A `loop` stays even if it is empty, because it may be intended not to terminate. Parameters
+// stay.
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,4 +1,5 @@
-// Integers are computed in 64 bits and cut to their width; floats in their own type, f16 in f32 and rounded.
+// Integers are computed in 64 bits and truncated to their width; f32 and f64 in their own type; f16 in f32
+// and rounded.
 #include "passes/eval.hpp"
 
 #include <volley/half.hpp>
@@ -41,7 +42,7 @@ Result integer(Op op, ScalarType type, std::span<const Bits> in) {
         case Op::Div:
             if (b == 0) return a;
             if (!is_signed) return a / b;
-            if (sb == -1) return (Bits{0} - a) & mask;  // covers min / -1, which the host's division does not
+            if (sb == -1) return (Bits{0} - a) & mask;  // includes min / -1, which is undefined in C++
             return static_cast<Bits>(sa / sb) & mask;
         case Op::Rem:
             if (b == 0) return 0;
@@ -110,7 +111,7 @@ Result minimum(ScalarType type, T a, T b, bool want_max) {
     return float_bits(type, (want_max ? a < b : b < a) ? b : a);
 }
 
-// T is the type in which the operation is computed: float for f16 too.
+// T is the type in which the operation is computed; float for f16.
 template <class T>
 Result floating(Op op, ScalarType type, std::span<const Bits> in) {
     const T a = float_of<T>(type, in[0]);
@@ -160,7 +161,8 @@ Result float_to_integer(ScalarType to, double v) {
 
 Result integer_to_float(ScalarType to, ScalarType from, Bits bits) {
     const auto round = [&](auto v) -> Result {
-        // An integer that double cannot hold exactly is beyond all of f16, so f16 never rounds twice.
+        // An integer that double does not represent exactly is outside the range of f16, so f16 never rounds
+        // twice.
         if (to == ScalarType::F16) return half(v).bits();
         if (to == ScalarType::F32) return std::bit_cast<std::uint32_t>(static_cast<float>(v));
         return std::bit_cast<std::uint64_t>(static_cast<double>(v));
@@ -209,7 +211,7 @@ std::uint64_t trip_count(ScalarType type, std::uint64_t begin, std::uint64_t end
     const std::int64_t by = signed_value(type, step);
     const auto first_signed = static_cast<std::int64_t>(first);
     const auto last_signed = static_cast<std::int64_t>(last);
-    // Differences of signed bounds are exact as unsigned ones.
+    // Computed as unsigned, the difference of signed bounds is exact.
     if (by > 0 && first_signed < last_signed) return (last - first - 1) / static_cast<std::uint64_t>(by) + 1;
     if (by < 0 && first_signed > last_signed)
         return (first - last - 1) / (std::uint64_t{0} - static_cast<std::uint64_t>(by)) + 1;

@@ -1,5 +1,5 @@
-// One walk that rebuilds each region's list: a function's nodes come in its place, and its result stands for
-// it from there on.
+// One walk that rebuilds the node list of each region: the nodes of the expansion replace the function, and
+// their result replaces its value.
 #include "passes/expand_math.hpp"
 
 #include "passes/expand_math_functions.hpp"
@@ -113,7 +113,7 @@ private:
     Value call(Op op, Value a, Value b) {
         if (const Unary f = unary_function(op)) return f(a);
         const Binary f = binary_function(op);
-        // A loop of integer divisions has a length of its own in each component.
+        // The loop of integer divisions has a different trip count in each component.
         if (op != Op::Rem || a.type().is_scalar()) return f(a, b);
         const auto count = static_cast<unsigned>(a.type().count());
         std::array<Value, 4> parts;

@@ -1,6 +1,6 @@
-// The angle of a huge argument: x = m 2^k with a whole m, so that of 2/pi only the bits whose product with x
-// is below 4 matter. A window of these times m, in fixed point modulo 4, is the quadrant and the fraction of
-// a quadrant to more bits than any argument can cancel.
+// Reduces huge arguments: x = m 2^k with an integer m, so only the bits of 2/pi whose product with x is below
+// 4 matter. The product of m and a window of these bits, in fixed point modulo 4, is the quadrant and the
+// fraction of a quadrant, with more bits than any argument can cancel.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
@@ -9,8 +9,8 @@
 namespace volley::passes::math {
 namespace {
 
-// `count` words of 2/pi from the bit at `offset` on. Words are moved by powers of two rather than indexed: a
-// few selects among constants.
+// Returns `count` words of 2/pi, starting at bit `offset`. Shifts the words by powers of two instead of
+// indexing them, which takes a few selects between constants.
 std::vector<Value> window(Value offset, std::size_t count, int levels) {
     Emitter& e = *offset.emitter;
     const std::size_t most = count + 1;
@@ -27,7 +27,7 @@ std::vector<Value> window(Value offset, std::size_t count, int levels) {
         }
         words = std::move(moved);
     }
-    // Shifts to the right are in two steps, as one by 32 is none.
+    // The right shift takes two steps, because a shift by 32 would not shift at all.
     const Value left = offset & 31u;
     const Value right = left ^ 31u;
     std::vector<Value> result;
@@ -42,7 +42,7 @@ struct Wide {
     Value lo;
 };
 
-// u32 * u32; without 64-bit integers in halves.
+// Returns the full product u32 * u32; in 16-bit halves if there are no 64-bit integers.
 Wide multiply(Value a, Value b) {
     if (a.emitter->target().i64) {
         const Value p = convert(a, ScalarType::U64) * convert(b, ScalarType::U64);
@@ -57,7 +57,7 @@ Wide multiply(Value a, Value b) {
     return {a_hi * b_hi + (middle >> 16) + (other >> 16), a * b};
 }
 
-// The upper two of the format's words of m * window modulo 2^(the window's length).
+// Returns the upper two words (of the format's width) of m * window modulo 2^(length of the window).
 Wide product_f32(Value m, Value offset) {
     const std::vector<Value> w = window(offset, 3, 3);
     const Wide middle = multiply(m, w[1]);
@@ -70,8 +70,8 @@ Wide product_f64(Value m, Value offset) {
     const std::vector<Value> w = window(offset, 6, 5);
     const Value m_hi = m >> 32;
     const Value m_lo = m & 0xffffffffu;
-    // Columns of 32 bits from the lowest on; what a column has above them is the next one's. The first is not
-    // kept: digits that the window lacks would reach into it.
+    // Computes columns of 32 bits, lowest first; the carry goes to the next column. The first column is
+    // dropped: it lacks the carry of the digits below the window.
     std::vector<Value> columns;
     Value above;
     Value by_hi;
@@ -101,17 +101,17 @@ Angle reduce_large_angle(Value x, bool with_lo) {
     const Value bits = word(magnitude);
     const std::uint64_t implicit = std::uint64_t{1} << f.fraction;
     const Value m = (bits & (implicit - 1)) | implicit;
-    // The window starts at the bit of weight 2.
+    // The window starts at the bit with weight 2.
     const Value exponent = convert(bits >> f.fraction, ScalarType::U32);
     const Value offset = exponent - (f.bias + f.fraction + 2 - two_over_pi_zeros);
     const Wide p = f.wide ? product_f64(m, offset) : product_f32(m, offset);
 
-    // Two bits of quadrant; the fraction is taken to the nearest quadrant, so that it has a sign.
+    // The quadrant has two bits; the fraction is relative to the nearest quadrant, so it is signed.
     const Value quadrant = (p.hi + e.bits(p.hi.type(), std::uint64_t{1} << (f.width - 3))) >> (f.width - 2);
     const Value hi = (p.hi << 2) | (p.lo >> (f.width - 2));
     const Value lo = p.lo << 2;
     const Value flip = bitcast(bitcast(hi, f.whole) >> (f.width - 1), f.word);
-    // All ones for a negative fraction: the complement is the magnitude but for the last of very many bits.
+    // `flip` is all ones for a negative fraction; the complement equals the magnitude up to the last bit.
     const Value hi_plus = hi ^ flip;
     const Value lo_plus = lo ^ flip;
     const Value zeros = clz(hi_plus);
@@ -119,7 +119,7 @@ Angle reduce_large_angle(Value x, bool with_lo) {
     const Value top = (hi_plus << zeros) | ((lo_plus >> 1) >> rest);
     const Value next = lo_plus << zeros;
 
-    // Two whole numbers of the format's precision p, worth 2^-p and 2^-2p of 2^-zeros quadrants.
+    // Two integers with the format's precision p, in units of 2^-p and 2^-2p times 2^-zeros quadrants.
     const int precision = f.fraction + 1;
     const int spare = f.width - precision;
     const double unit = f.wide ? 0x1p-53 : 0x1p-24;
@@ -128,7 +128,7 @@ Angle reduce_large_angle(Value x, bool with_lo) {
     Pair angle = two_product(first, like(x, half_pi.hi));
     angle = quick_two_sum(angle.hi, angle.lo + mad(first, pick(x, half_pi.lo), second * pick(x, half_pi.hi)));
 
-    // The sign of the fraction and that of x; infinity has no angle.
+    // Applies the signs of the fraction and of x; the result for infinity is NaN.
     const Value sign = (flip ^ word(x)) & f.sign;
     const Value power = word(power_of_two(-bitcast(zeros, f.whole)));
     const Value factor = select(magnitude < infinity_like(x), real(power | sign), nan_like(x));

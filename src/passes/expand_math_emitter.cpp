@@ -1,4 +1,4 @@
-// Each operator is one node; what is more than that has a name.
+// Each operator emits one node; operations of several nodes are named functions.
 #include "passes/expand_math_emitter.hpp"
 
 #include <bit>
@@ -24,7 +24,7 @@ Value compare(Op op, Value a, Value b) {
 
 Value bits_like(Value a, std::uint64_t bits) { return a.emitter->bits(a.type(), bits); }
 
-// The bits of a constant, or of one in all components.
+// Returns the bits of a scalar constant, or of a vector that has the same constant in all components.
 std::optional<std::uint64_t> constant_of(Value v) {
     const ir::Function& fn = v.emitter->function();
     const NodeId id = fn[v.id].op == Op::Construct ? fn.arg(v.id, 0) : v.id;
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> constant_of(Value v) {
     return fn[id].imm;
 }
 
-// A sum of two numbers with half the format's digits each.
+// Splits v into a sum of two numbers with half the format's digits each.
 Pair halves(Value v) {
     const Format& f = v.format();
     if (const std::optional<std::uint64_t> bits = constant_of(v)) {
@@ -251,7 +251,7 @@ Pair two_product(Value a, Value b) {
     if (a.emitter->target().fused_fma) {
         return {product, a.emitter->emit(Op::Fma, a.type(), {a, b, -product})};
     }
-    // Halves of the fractions multiply exactly.
+    // Products of halves are exact.
     const Pair u = halves(a);
     const Pair v = a.id == b.id ? u : halves(b);
     return {product, ((u.hi * v.hi - product) + u.hi * v.lo + u.lo * v.hi) + u.lo * v.lo};

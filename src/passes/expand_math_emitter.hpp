@@ -1,7 +1,7 @@
-// The notation in which expand_math's functions are written: values with operators, of which each use appends
-// a node. Scalars and vectors are written alike; numbers take the type of the value beside them.
+// The notation for the functions of expand_math: values with operators, each of which appends a node. Scalars
+// and vectors use the same notation; numbers take the type of the other operand.
 //
-// Constants are made once for a kernel and stand at its head.
+// Each constant is created once per kernel, at the start of its body.
 #pragma once
 
 #include "ir/function.hpp"
@@ -18,7 +18,7 @@
 
 namespace volley::passes::math {
 
-/// One of the two float formats, in numbers.
+/// The parameters of one of the two float formats.
 struct Format {
     ScalarType real;      // f32, f64
     ScalarType whole;     // i32, i64
@@ -31,7 +31,7 @@ struct Format {
     std::uint64_t one;    // bits of 1
     std::uint64_t inf;    // bits of infinity
     std::uint64_t sign;   // the sign bit
-    std::uint64_t upper;  // masks the upper half of a fraction, whose square is exact
+    std::uint64_t upper;  // mask of the upper half of a fraction, whose square is exact
     bool wide;            // f64
 };
 
@@ -45,7 +45,7 @@ struct Value {
     [[nodiscard]] const Format& format() const;
 };
 
-/// A number as an unevaluated sum of two, the second below the rounding error of the first.
+/// A number as an unevaluated sum of two; the second is below the rounding error of the first.
 struct Pair {
     Value hi;
     Value lo;
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] const MathTarget& target() const noexcept { return target_; }
     [[nodiscard]] ir::Function& function() noexcept { return fn_; }
 
-    /// Nodes go to this list from now on, with that source location; gives the list before.
+    /// Appends subsequent nodes to this list; returns the previous list.
     std::vector<ir::NodeId>* into(std::vector<ir::NodeId>* list) noexcept {
         return std::exchange(list_, list);
     }
@@ -71,11 +71,11 @@ public:
     Value part(Value vector, unsigned k);
     Value construct(DType type, std::span<const Value> parts);
 
-    /// Variables, for what a branch computes.
+    /// Variables, for the results of branches.
     Value variable(Value start);
     void assign(Value variable, Value v);
     Value read(Value variable);
-    /// Runs body's nodes where a (scalar) condition holds.
+    /// Emits an If on a scalar condition around the nodes of body().
     template <class Body>
     void when(Value condition, Body&& body) {
         std::vector<ir::NodeId> nodes;
@@ -84,7 +84,7 @@ public:
         into(outer);
         add_region(ir::Op::If, {condition}, std::move(nodes));
     }
-    /// body(i) for i in 0 to count.
+    /// Emits a For around the nodes of body(i), with i from 0 to count (exclusive).
     template <class Body>
     void repeat(Value count, Body&& body) {
         std::vector<ir::NodeId> nodes;
@@ -97,15 +97,16 @@ public:
         close(loop, std::move(nodes));
     }
 
-    /// Values that were computed of x and stand for them where x is met again: what `sin` and `cos` share.
-    /// They hold in the region that is being expanded and those inside of it.
+    /// Values computed from x that are reused for the same x: `sin` and `cos` share them. They are valid in
+    /// the region that is being expanded and its nested regions.
     using Known = std::array<Value, 3>;
     [[nodiscard]] const Known* recall(Value x) const noexcept;
     void remember(Value x, const Known& values) { remembered_.emplace_back(x.id, values); }
     [[nodiscard]] std::size_t remembered() const noexcept { return remembered_.size(); }
     void forget_beyond(std::size_t count) { remembered_.resize(count); }
 
-    /// All constants so far, in the order of their need; the caller puts them at the kernel's head.
+    /// Returns all constants so far, in the order of their first use; the caller inserts them at the start of
+    /// the kernel.
     [[nodiscard]] const std::vector<ir::NodeId>& constants() const noexcept { return constants_; }
 
 private:
@@ -124,7 +125,7 @@ private:
 
 [[nodiscard]] const Format& format_of(ScalarType real) noexcept;
 
-// Arithmetic. A number beside a value is one of its type.
+// Arithmetic. A number operand takes the type of the value.
 Value operator+(Value a, Value b);
 Value operator-(Value a, Value b);
 Value operator*(Value a, Value b);
@@ -137,7 +138,7 @@ Value operator+(double a, Value b);
 Value operator-(double a, Value b);
 Value operator/(double a, Value b);
 
-// Bits; amounts and masks beside a value have its type.
+// Bit operations. Shift amounts and masks take the type of the value.
 Value operator&(Value a, Value b);
 Value operator|(Value a, Value b);
 Value operator^(Value a, Value b);
@@ -150,7 +151,7 @@ Value operator<<(Value a, int b);
 Value operator>>(Value a, int b);
 Value operator!(Value a);
 
-// Comparisons give bools of the same shape; false for NaN.
+// Comparisons return bools of the same shape; false for NaN.
 Value operator<(Value a, Value b);
 Value operator>(Value a, Value b);
 Value operator>=(Value a, Value b);
@@ -174,39 +175,39 @@ Value min(Value a, double b);
 Value max(Value a, double b);
 Value convert(Value a, ScalarType to);
 Value bitcast(Value a, ScalarType to);
-/// Whether a condition holds in any component.
+/// Returns whether a condition holds in any component.
 Value any(Value condition);
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Constants like a value.
+// Constants of the type of a value.
 Value like(Value a, double v);
 Value like(Value a, Number v);
 Value infinity_like(Value a);
 Value nan_like(Value a);
 [[nodiscard]] double pick(Value a, Number v);
 
-/// The bits as unsigned integers, and back.
+/// Reinterpret the bits as unsigned integers, and back.
 Value word(Value real);
 Value real(Value word);
-/// A value that is not negative gets the sign of another.
+/// Returns a non-negative value with the sign of another.
 Value with_sign_of(Value magnitude, Value sign);
-/// 2^n for integers n (of the format's `whole` type) with a normal result.
+/// Returns 2^n for integers n (of the format's `whole` type) if the result is normal.
 Value power_of_two(Value n);
 
-/// a * b + c where the rounding does not matter: fused where that is fast.
+/// Returns a * b + c; fused if that is fast, so the rounding is unspecified.
 Value mad(Value a, Value b, Value c);
 Value mad(Value a, Value b, double c);
 Value mad(Value a, double b, Value c);
-/// c0 + c1 u + c2 u^2 + ..., by Horner's rule.
+/// Returns c0 + c1 u + c2 u^2 + ..., by Horner's rule.
 Value polynomial(Value u, const Table& table);
 
-// Exact arithmetic: hi is the rounded sum or product, lo is what rounding took.
-/// For |a| >= |b| or a = 0.
+// Exact arithmetic: hi is the rounded sum or product, lo is the rounding error.
+/// Requires |a| >= |b| or a = 0.
 Pair quick_two_sum(Value a, Value b);
-/// Exact while nothing underflows: products above 2^-100 (2^-960 for f64) are safe.
+/// Exact unless it underflows: products above 2^-100 (2^-960 for f64) are safe.
 Pair two_product(Value a, Value b);
-/// To nearly twice the precision; lo may be some units of hi's last place.
+/// Multiplies with nearly twice the precision; lo may be a few ulps of hi.
 Pair operator*(const Pair& a, const Pair& b);
 Pair like(Value a, const Parts& parts);
 

@@ -1,5 +1,5 @@
-// Exponential and hyperbolic functions: x = n ln(b) + r, a polynomial in r, and 2^n put into exponent bits.
-// Arguments beyond the range go through with meaningless values, which the last selects replace.
+// Exponential and hyperbolic functions: x = n ln(b) + r, a polynomial in r, and 2^n built from exponent bits.
+// Out-of-range arguments produce meaningless values, which the final selects replace.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 // The largest arguments with finite sinh and cosh.
 constexpr Number largest_sinh = {0x1.65a9f8p+6, 0x1.633ce8fb9f87dp+9};
 
-// x less n times a constant in two parts; the first product is exact.
+// Returns x - n * unit, with the unit in two parts; the first product is exact.
 Value less(Value x, Value n, const Parts& unit) {
     return mad(n, -pick(x, unit.lo), mad(n, -pick(x, unit.hi), x));
 }
@@ -26,7 +26,7 @@ Reduced reduce(Value x) {
     return {n, r, mad(r * r, polynomial(r, exp_tail), r)};
 }
 
-// (e^r - 1) + (1 - 2^-n): what 2^n makes into e^x - 1. From n = 64 on the power is not worth subtracting.
+// Returns (e^r - 1) + (1 - 2^-n), which times 2^n is e^x - 1. For large x the power 2^-n is negligible.
 Value minus_one(const Reduced& e, Value x, bool may_be_large) {
     const Format& f = x.format();
     const Value power =
@@ -55,7 +55,8 @@ Value power_of_two(const Whole& n, int more) {
     return real(bits + bits.emitter->bits(bits.type(), bias));
 }
 
-// Two factors, as 2^n itself may be outside of the normal range; the second is the same for all n of a sign.
+// Uses two factors, because 2^n itself may be outside the normal range; the second depends only on the sign
+// of n.
 Value scale(Value p, const Whole& n, Value negative) {
     const Format& f = p.format();
     const int half = f.wide ? 512 : 64;
@@ -92,7 +93,7 @@ Value exp10(Value x) {
 Value expm1(Value x) {
     const Reduced e = reduce(x);
     const Value rest = minus_one(e, x, true);
-    // In halves, so that the power is in range where the result is.
+    // Doubles the sum and halves the power, so that the power is in range whenever the result is.
     Value result = (rest + rest) * power_of_two(e.n, -1);
     result = limited(result, x, pick(x, {-18, -38}), -1, pick(x, {88.8, 709.8}));
     return select(equal(x, 0.0), x, result);

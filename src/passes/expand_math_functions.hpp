@@ -1,5 +1,5 @@
-// The functions of the IR as arithmetic, for f32 and f64 scalars and vectors. One algorithm serves both
-// formats; tables and limits differ. Accuracy and edge values are those of docs/ir.md section 4.
+// The math functions of the IR as arithmetic, for f32 and f64 scalars and vectors. Both formats use the same
+// algorithms with different tables and limits. docs/ir.md section 4 specifies accuracy and special values.
 #pragma once
 
 #include "passes/expand_math_emitter.hpp"
@@ -46,45 +46,45 @@ Value hypot(Value x, Value y);
 // expand_math_rem.cpp: scalars only
 Value rem(Value x, Value y);
 
-// What families share.
+// Shared by several files.
 
-/// A whole number n as the low bits of 1.5 * 2^fraction + n, and as itself.
+/// An integer n, as a float and in the low bits of `packed` = 1.5 * 2^fraction + n.
 struct Whole {
     Value packed;
     Value n;
 };
-/// The whole number next to x * factor.
+/// Returns the integer nearest to x * factor.
 Whole nearest_whole(Value x, double factor);
-/// 2^(n + more), which must be normal.
+/// Returns 2^(n + more), which must be normal.
 Value power_of_two(const Whole& n, int more);
-/// p * 2^n for the whole range of n with a result; `negative` says whether n <= 0.
+/// Returns p * 2^n for every n with a representable result; `negative` is whether n <= 0.
 Value scale(Value p, const Whole& n, Value negative);
-/// 2^r for |r| <= 1/2.
+/// Returns 2^r for |r| <= 1/2.
 Value exp2_of_fraction(Value r);
 
 /// x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive x.
 struct Mantissa {
     Value f;
-    Value e;       // a real number
-    Value shift;   // e as an integer; without what subnormals are shifted by
-    Value normal;  // x, or where x is subnormal a normal number of its sign
+    Value e;       // as a float
+    Value shift;   // e as an integer, without the scaling of subnormals
+    Value normal;  // x, or a normal number with its sign if x is subnormal
 };
 Mantissa mantissa(Value x, bool may_be_subnormal);
 
 /// x = n pi/2 + angle + lo, |angle| <= pi/4; `quadrant` has n modulo 4 in its low bits. Exact for all x.
 struct Angle {
     Value angle;
-    Value lo;  // only where asked for
+    Value lo;  // only on request
     Value quadrant;
 };
 Angle reduce_large_angle(Value x, bool with_lo);
 
-/// Where |x| is subnormal or zero: x times a power of two, a whole number for which devices that flush do as
-/// well as others. Zeros of either sign become anything.
+/// For subnormal x, returns x times a power of two: an integer, which also works on devices that flush
+/// subnormals. The result for zeros is unspecified.
 Value scaled_subnormal(Value x);
-/// The power of two in there.
+/// The exponent of that power of two.
 inline constexpr Number subnormal_scale = {149, 1074};
-/// Zero itself, on devices that flush too.
+/// Returns whether x is zero, not subnormal, also on devices that flush subnormals.
 Value is_zero(Value x);
 
 }  // namespace volley::passes::math

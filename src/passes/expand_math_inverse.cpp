@@ -1,17 +1,18 @@
-// Inverse trigonometric functions: one odd polynomial each, on the part of the range where it is short.
+// Inverse trigonometric functions: one odd polynomial each, on the part of the range for which a short one
+// suffices.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
 namespace volley::passes::math {
 namespace {
 
-// |t| <= 1. In this form the sign of zero survives.
+// Requires |t| <= 1. This form keeps the sign of zero.
 Value atan_of_fraction(Value t) {
     const Value u = t * t;
     return t * mad(u, polynomial(u, atan_tail), 1.0);
 }
 
-// asin(s) for |s| <= 1/2, s^2 = z
+// Returns asin(s) for |s| <= 1/2, s^2 = z.
 Value asin_of_small(Value s, Value z) { return mad(s * z, polynomial(z, asin_tail), s); }
 
 }  // namespace
@@ -23,7 +24,7 @@ Value atan(Value x) {
     return select(steep, quarter - y, y);
 }
 
-// The smaller magnitude over the larger. These are chosen by one comparison, so that NaN stays in one of
+// Divides the smaller magnitude by the larger. One comparison selects both, so that a NaN is kept in one of
 // them.
 Value atan2(Value y, Value x) {
     Value a = abs(x);
@@ -36,7 +37,7 @@ Value atan2(Value y, Value x) {
     const Value steep = b > a;
     const Value small = select(steep, a, b);
     const Value large = select(steep, b, a);
-    // Infinities and zeros have no quotient of their own.
+    // The quotient of two infinities or two zeros would be NaN.
     Value t = select(equal(a, b), 1.0, small / large);
     t = select(equal(large, 0.0), small, t);
     Value angle = atan_of_fraction(t);
@@ -45,7 +46,7 @@ Value atan2(Value y, Value x) {
     return with_sign_of(select(left, pi - angle, angle), y);
 }
 
-// For |x| > 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)). Beyond 1 the root is NaN.
+// For |x| > 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)). For |x| > 1 the root is NaN.
 Value asin(Value x) {
     const Value a = abs(x);
     const Value large = a > 0.5;

@@ -1,12 +1,12 @@
 // Logarithms and inverse hyperbolic functions: x = 2^e (1 + f), a polynomial in f (f32) or in f / (2 + f)
-// (f64, where the first would be too long), and e times a constant in two parts.
+// (f64, for which the first would be too long), and e times a constant in two parts.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
 namespace volley::passes::math {
 namespace {
 
-// log(1 + f) - f
+// Returns log(1 + f) - f.
 Value log_minus_f(Value f) {
     if (!f.format().wide) {
         const Value z = f * f;
@@ -18,25 +18,25 @@ Value log_minus_f(Value f) {
     return s * mad(z, polynomial(z, log_atanh), half_square) - half_square;
 }
 
-// e ln(2) + log(1 + f)
+// Returns e ln(2) + log(1 + f).
 Value natural(const Mantissa& m) {
     const Value y = mad(m.e, pick(m.e, ln2.lo), log_minus_f(m.f));
     return mad(m.e, pick(m.e, ln2.hi), m.f + y);
 }
 
-// Infinity and NaN stay, negative numbers have no logarithm, that of zero is infinite.
+// Infinity and NaN are unchanged, negative numbers become NaN, zero becomes -infinity.
 Value with_edges(Value result, const Mantissa& m, Value x) {
     result = select(m.normal < infinity, result, m.normal);
     result = select(m.normal < 0.0, nan_like(x), result);
     return select(is_zero(x), -infinity, result);
 }
 
-// 1 + x with what its rounding took away kept in f; x >= -1.
+// Decomposes 1 + x for x >= -1; adds the rounding error of the sum to f.
 Mantissa mantissa_of_one_plus(Value x) {
     const Value u = x + 1.0;
     const Value lost = x - (u - 1.0);
     Mantissa m = mantissa(u, false);
-    // Beyond 2^64 nothing that is lost matters, and 2^-e would leave the normal range.
+    // Above 2^64 the rounding error is negligible, and 2^-e would leave the normal range.
     m.f = m.f + lost * power_of_two(-min(m.shift, 64.0));
     return m;
 }
@@ -48,7 +48,7 @@ Value is_zero(Value x) {
     return equal(word(x) << 1, 0.0);
 }
 
-// Their bits are whole numbers in units of the least of them.
+// The bits of a subnormal number are an integer in units of the smallest one.
 Value scaled_subnormal(Value x) { return convert(bitcast(x, x.format().whole), x.format().real); }
 
 Mantissa mantissa(Value x, bool may_be_subnormal) {
@@ -66,7 +66,7 @@ Mantissa mantissa(Value x, bool may_be_subnormal) {
     const std::uint64_t root_half = f.wide ? 0x3fe6a09e667f3bcdu : 0x3f3504f3u;
     const Value shift = (bits - bits.emitter->bits(bits.type(), root_half)) >> f.fraction;
     const Value m = bitcast(bits - (shift << f.fraction), f.real);
-    // By way of i32, from which vectors convert well.
+    // Converts through i32, because vectors of i32 convert efficiently.
     Value e = convert(convert(shift, ScalarType::I32), f.real);
     if (may_be_subnormal) e = select(tiny, e - scale, e);
     return {m - 1.0, e, shift, normal};
@@ -80,7 +80,7 @@ Value log(Value x) {
 Value log2(Value x) {
     const Mantissa m = mantissa(x, true);
     const Value y = log_minus_f(m.f);
-    // log2(e) = 1 + 0.4427: the larger part of each product is exact. Small terms first.
+    // log2(e) = 1 + 0.4427: the larger part of each product is exact. Adds small terms first.
     const double rest = log2_of_e - 1;
     const Value small = mad(m.f, rest, y * rest);
     return with_edges(((small + y) + m.f) + m.e, m, x);
@@ -101,7 +101,7 @@ Value log1p(Value x) {
     return select(equal(x, 0.0), x, result);
 }
 
-// log(a + sqrt(a^2 + 1)), as log1p of what is left without the 1; log(2 a) for large a.
+// Computes log(a + sqrt(a^2 + 1)) as log1p of its argument minus 1; log(2 a) for large a.
 Value asinh(Value x) {
     const Value a = abs(x);
     const Value large = a > pick(x, {0x1p28, 0x1p60});

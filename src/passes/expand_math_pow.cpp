@@ -1,23 +1,23 @@
-// pow: 2^(y log2(x)), the logarithm and the product as pairs of numbers, as errors in the exponent grow with
-// it.
+// pow: 2^(y log2(x)). The logarithm and the product are pairs, because errors of the exponent grow with its
+// magnitude.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
 namespace volley::passes::math {
 namespace {
 
-// y log2(x) as a whole number and a fraction; hi is the sum, for its size.
+// y log2(x) as an integer and a fraction; hi is their sum, for range checks.
 struct Exponent {
     Value hi;
     Whole whole;
     Value fraction;
 };
 
-// log2 of a positive number to some 10 bits more than the format has: 2 / ln(2) atanh(s) + e for
-// s = f / (2 + f), of whose series 1 + z / 3 is computed in pairs.
+// Returns log2 of a positive number with about 10 bits more than the format: 2 / ln(2) atanh(s) + e for s = f
+// / (2 + f); the terms 1 + z / 3 of the series are computed in pairs.
 Pair log2_pair(Value x) {
     const Mantissa m = mantissa(x, true);
-    // 2 + f exactly, and the quotient by one division: what it lacks is multiplied by the same inverse.
+    // 2 + f is exact, and one division is enough: its remainder is multiplied by the same inverse.
     const Value d = m.f + 2.0;
     const Value d_lo = m.f - (d - 2.0);
     const Value inverse = 1.0 / d;
@@ -35,12 +35,12 @@ Pair log2_pair(Value x) {
     Pair c = quick_two_sum(like(x, 1), b.hi);
     c.lo = c.lo + b.lo;
     const Pair log = (s * c) * like(x, two_over_ln2);
-    // |log| <= 1/2, so that e is the larger unless it is zero.
+    // |log| <= 1/2, so e is the larger unless it is zero.
     const Pair sum = quick_two_sum(m.e, log.hi);
     return {sum.hi, sum.lo + log.lo};
 }
 
-// The logarithms of zero, infinity and NaN.
+// Replaces the logarithms of zero, infinity and NaN.
 Value with_edges(Value log, Value a, Value a_as_log) {
     return select(is_zero(a), -infinity, select(a < infinity, log, a_as_log));
 }
@@ -53,7 +53,7 @@ Exponent exponent_in_pairs(Value a, Value y) {
     return {t.hi, n, (t.hi - n.n) + mad(y, l.lo, t.lo)};
 }
 
-// The same of f32 in f64, where a few operations replace the pairs.
+// Computes the exponent for f32 in f64, where a few operations replace the pairs.
 Exponent exponent_in_f64(Value a, Value y) {
     const Mantissa m = mantissa(a, true);
     const Value f = convert(m.f, ScalarType::F64);
@@ -67,13 +67,13 @@ Exponent exponent_in_f64(Value a, Value y) {
     return {hi, n, convert(t - convert(n.n, ScalarType::F64), ScalarType::F32)};
 }
 
-// Comparisons may take subnormal numbers for zeros.
+// Tests the sign bit, because comparisons may treat subnormal numbers as zeros.
 Value is_negative(Value x) {
     if (x.emitter->target().keeps_subnormals) return x < 0.0;
     return (bitcast(x, x.format().whole) < 0.0) & !is_zero(x);
 }
 
-// 2 to that power, with the limits of the range.
+// Returns 2 to that power, with overflow and underflow.
 Value power(const Exponent& e) {
     const Value result = scale(exp2_of_fraction(e.fraction), e.whole, e.hi < 0.0);
     const Value above = e.hi > pick(e.hi, {129, 1025});
@@ -86,8 +86,7 @@ Value power(const Exponent& e) {
 Value pow(Value x, Value y) {
     const Format& f = x.format();
     const Value a = abs(x);
-    // Larger exponents change nothing unless x is 1, and infinite ones would make 0 * infinity of its
-    // logarithm.
+    // Larger exponents do not change the result unless x is 1, whose logarithm 0 times infinity would be NaN.
     const double huge = f.wide ? 0x1p64 : 0x1p33;
     const Value exponent = select(y > huge, huge, select(y < -huge, -huge, y));
     const MathTarget& target = x.emitter->target();

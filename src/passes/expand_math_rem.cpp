@@ -1,11 +1,11 @@
-// C's fmod, exactly: a quotient that fits into the format is one division and a corrected product; others are
-// divided in integers, some bits of the quotient at a time.
+// Computes C's fmod exactly: a small quotient takes one division and a corrected product; larger ones use
+// integer division, a few bits of the quotient at a time.
 #include "passes/expand_math_functions.hpp"
 
 namespace volley::passes::math {
 namespace {
 
-// a - q b for whole q below 2^20 next to a / b, which may be one off.
+// Returns a - q b, where q is an integer below 2^20 nearest to a / b; corrects q if it is off by one.
 Value remainder_of_small(Value a, Value b) {
     const Value q = trunc(a / b);
     Value r;
@@ -20,8 +20,8 @@ Value remainder_of_small(Value a, Value b) {
 }
 
 struct Integer {
-    Value m;  // its highest bit is where the format's implicit one is
-    Value e;  // biased exponent, i32; zero and below for subnormal numbers
+    Value m;  // the highest bit is at the position of the format's implicit one
+    Value e;  // biased exponent, i32; zero or less for subnormal numbers
 };
 
 Integer integer(Value a) {
@@ -44,7 +44,7 @@ Value real_of(Value m, Value e) {
     const std::uint64_t implicit = std::uint64_t{1} << f.fraction;
     const Value biased = convert(max(exponent, 0.0), f.word) << f.fraction;
     const Value as_normal = (normal & (implicit - 1)) | biased;
-    // Nothing is shifted out: a remainder is a multiple of the divisor's last bit.
+    // No bits are lost: a remainder is a multiple of the divisor's last bit.
     const Value right = convert(max(1.0 - exponent, 0.0), f.word);
     const Value as_subnormal = normal >> right;
     const Value bits = select(exponent > 0.0, as_normal, as_subnormal);
@@ -53,7 +53,7 @@ Value real_of(Value m, Value e) {
 
 Value remainder_of_large(Value a, Value b) {
     Emitter& e = *a.emitter;
-    const int step = a.format().wide ? 11 : 8;  // bits that the integer has above the format's precision
+    const int step = a.format().wide ? 11 : 8;  // integer bits above the format's precision
     const Integer x = integer(a);
     const Integer y = integer(b);
     const auto modulo = [&](Value v) { return e.emit(ir::Op::Rem, v.type(), {v, y.m}); };
@@ -76,7 +76,7 @@ Value rem(Value x, Value y) {
     const Value a = abs(x);
     const Value b = abs(y);
     const Value inside = (a < infinity) & (b > 0.0);
-    // Parts of products with smaller divisors could underflow.
+    // With smaller divisors parts of the products could underflow.
     const Value near = (a < b * 0x1p20) & (b > pick(x, {0x1p-90, 0x1p-900}));
     const Value result = e.variable(remainder_of_small(a, b));
     e.when((inside & !near) & (a >= b), [&] { e.assign(result, remainder_of_large(a, b)); });

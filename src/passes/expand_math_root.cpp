@@ -1,10 +1,10 @@
-// Roots: what is not the square root itself.
+// Roots other than the square root.
 #include "passes/expand_math_functions.hpp"
 
 namespace volley::passes::math {
 namespace {
 
-// A third of the exponent and fraction, taken from a constant, is the inverse cube root within 4 %.
+// Subtracts a third of exponent and fraction from a constant, which is the inverse cube root within 4 %.
 Value inverse_cube_root_guess(Value a) {
     const Format& f = a.format();
     const Value bits = word(a);
@@ -17,13 +17,13 @@ Value inverse_cube_root_guess(Value a) {
 
 Value rsqrt(Value x) { return 1.0 / sqrt(x); }
 
-// z = a^(-1/3) by steps of third order: h = 1 - a z^3, z (1 + h/3 + 2/9 h^2).
+// Computes z = a^(-1/3) by third-order iterations: h = 1 - a z^3, z (1 + h/3 + 2/9 h^2).
 Value cbrt(Value x) {
     const Format& f = x.format();
     const bool keeps = x.emitter->target().keeps_subnormals;
     const Value magnitude = abs(x);
     const Value tiny = magnitude < f.least;
-    // By a power of 8, which the root takes back.
+    // Scales by a power of 8, which the scaling of the root undoes.
     const Value large =
         keeps ? magnitude * pick(x, {0x1p24, 0x1p54}) : scaled_subnormal(magnitude) * pick(x, {2, 1});
     const double back = pick(x, keeps ? Number{0x1p-8, 0x1p-18} : Number{0x1p-50, 0x1p-358});
@@ -39,12 +39,12 @@ Value cbrt(Value x) {
     Value result = mad(y * h, 2.0 / 3, y);
     result = select(tiny, result * back, result);
     result = with_sign_of(result, x);
-    // Zero, infinity and NaN are their own roots.
+    // Zero, infinity and NaN are unchanged.
     const Value bits = word(magnitude);
     return select((bits - 1.0) < bits.emitter->bits(bits.type(), f.inf - 1), result, x);
 }
 
-// Scaled by a power of two, so that squares neither overflow nor lose what matters.
+// Scales by a power of two, so that squares neither overflow nor underflow significantly.
 Value hypot(Value x, Value y) {
     const Value a = abs(x);
     const Value b = abs(y);
@@ -59,7 +59,7 @@ Value hypot(Value x, Value y) {
     const Value u = a * factor;
     const Value v = b * factor;
     const Value result = sqrt(mad(u, u, v * v)) * back;
-    // An infinite side wins over NaN.
+    // If one side is infinite the result is infinite, even if the other is NaN.
     return select(equal(most, infinity), most, result);
 }
 

@@ -1,5 +1,5 @@
-// sin, cos, tan: the argument less a multiple of pi/2, by products that are exact while the multiple is
-// small, else in integers (expand_math_angle.cpp) behind a branch that is hardly ever taken.
+// sin, cos, tan: subtracts a multiple of pi/2 from the argument, by products that are exact for small
+// multiples, otherwise in integers (expand_math_angle.cpp) in a branch that is rarely taken.
 #include "passes/expand_math_functions.hpp"
 #include "passes/math_coefficients.hpp"
 
@@ -15,7 +15,7 @@ Angle reduce_fused(Value x, const Whole& n, bool with_lo) {
     return {sum.hi, mad(n.n, part(2), sum.lo + product.lo), word(n.packed)};
 }
 
-// The products with the short parts are exact, and so are the first two differences.
+// Products with the short parts are exact, as are the first two differences.
 Angle reduce_plain(Value x, const Whole& n, bool with_lo) {
     const auto product = [&](int k) { return n.n * pick(x, half_pi_plain[k]); };
     const Value second = (x - product(0)) - product(1);
@@ -50,7 +50,7 @@ struct SinCos {
     Value cos;
 };
 
-// lo comes in before the last rounding.
+// Adds lo before the last rounding.
 SinCos sin_cos_of(Value r, Value lo) {
     const Value u = r * r;
     const Value sin_rest = r * u;
@@ -61,7 +61,7 @@ SinCos sin_cos_of(Value r, Value lo) {
     return {r + mad(sin_rest, p, lo * cos), cos};
 }
 
-// Kernels often need both of one angle.
+// Reuses earlier results, because kernels often need both sin and cos of an angle.
 Emitter::Known sin_cos_quadrant(Value x) {
     if (const Emitter::Known* const known = x.emitter->recall(x)) return *known;
     const Angle a = reduce(x, false);
@@ -75,14 +75,14 @@ Value sin_or_cos(Value x, bool is_cos) {
     const auto [sin, cos, at] = sin_cos_quadrant(x);
     const Value quadrant = is_cos ? at + 1.0 : at;
     const Value odd = equal(quadrant & 1u, 1.0);
-    // Quadrants 2 and 3 change the sign: bit 1 becomes the sign bit.
+    // Quadrants 2 and 3 change the sign: shifts bit 1 to the sign bit.
     const Value sign = (quadrant & 2u) << (x.format().width - 2);
     return real(word(select(odd, cos, sin)) ^ sign);
 }
 
 }  // namespace
 
-// The sums lose the sign of zero.
+// Returns x for zeros, because the sums lose the sign of zero.
 Value sin(Value x) { return select(equal(x, 0.0), x, sin_or_cos(x, false)); }
 
 Value cos(Value x) { return sin_or_cos(x, true); }

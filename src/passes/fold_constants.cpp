@@ -1,5 +1,5 @@
-// One walk in execution order that rebuilds each region's list; a node sees operands that are simplified
-// already.
+// One walk in execution order that rebuilds the node list of each region; the operands of a node are
+// simplified before the node.
 #include "passes/fold_constants.hpp"
 
 #include "passes/eval.hpp"
@@ -30,13 +30,13 @@ public:
     }
 
 private:
-    // A region's list while it is rebuilt. Nothing is added once a jump ends it.
+    // The node list of a region while it is rebuilt. Nothing is added after a jump.
     struct List {
         std::vector<NodeId> nodes;
         bool ended = false;
     };
 
-    // The region's nodes, which it no longer lists.
+    // Moves the node list out of the region.
     std::vector<NodeId> take(RegionId id) { return std::exchange(fn_.regions[id].nodes, {}); }
 
     void splice(const std::vector<NodeId>& nodes, List& list) {

@@ -1,12 +1,12 @@
-// Constant folding and exact simplification.
+// Folds constants and applies exact simplifications.
 //
-// Needs: a verified function. Leaves: a verified function in which no pure scalar or vector operation has
-// only constant operands (but for functions whose result is not fixed to the bit), no If has a constant
-// condition, no For a constant trip count of 0 or 1 without jumps, and nothing follows a jump. With
-// Function::local_size set, LocalSize is constant, and ids along dimensions of size 1 are what they must be.
+// Requires: a verified function. Ensures: a verified function in which no pure scalar or vector operation has
+// only constant operands (except functions whose result is not defined to the bit), no If has a constant
+// condition, no For without jumps has a constant trip count of 0 or 1, and nothing follows a jump. If
+// Function::local_size is set, LocalSize is constant and ids are simplified along dimensions of size 1.
 //
-// Every rewrite gives the same bits for every input, NaN payloads aside (docs/ir.md leaves those to the
-// device).
+// Every rewrite preserves all bits of the result for every input, except NaN payloads (which docs/ir.md
+// leaves to the device).
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,4 +1,4 @@
-// Inner loops first, so that what leaves one may go on outwards.
+// Processes inner loops first, so that hoisted nodes can also leave the enclosing loops.
 #include "passes/hoist_invariants.hpp"
 
 #include "passes/effects.hpp"
@@ -36,7 +36,7 @@ private:
         const RegionId body = fn_[loop].regions[0];
         const Effects& effects = effects_[body];
         if (holds_barrier(body)) return;
-        // Marked with the loop's number: what is defined inside.
+        // Marks every node that is defined in the loop.
         ++mark_;
         inside_[loop] = mark_;
         ir::for_each_node(fn_, body, [&](NodeId id) { inside_[id] = mark_; });
@@ -71,7 +71,7 @@ private:
 
     Function& fn_;
     std::vector<Effects> effects_;
-    std::vector<std::uint32_t> inside_;  // per node: the mark of the last loop that held it
+    std::vector<std::uint32_t> inside_;  // per node: the mark of the last loop that contained it
     std::uint32_t mark_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Places are compared by their paths' operands: equal ids are equal places, different constants in the same
-// step are different places, all else may be the same.
+// Locations are compared by the operands of their paths: equal ids are equal locations, different constants
+// at the same step are different locations, and all others may be the same.
 #include "passes/known_memory.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ bool may_overlap(const Function& fn, KnownMemory::Path a, KnownMemory::Path b) {
         if (a[i] == b[i]) continue;
         const auto x = fn.constant_int(a[i]);
         const auto y = fn.constant_int(b[i]);
-        // A step that differs for certain decides, whatever comes after: parts do not overlap. That is not so
-        // for constants out of range, which lead nowhere and are undefined in value.
+        // Steps with different constants are enough, whatever follows, because parts do not overlap.
+        // Out-of-range constants might, but their values are undefined.
         if (x && y && *x != *y) return false;
     }
     return true;

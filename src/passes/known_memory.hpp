@@ -1,6 +1,5 @@
-// What is known to be in memory at one place of a function: pairs of an access path and the value there.
-// Used by eliminate_common, which walks in execution order and tells it of loads, stores and all else that
-// writes.
+// The known contents of memory at one point of a function: pairs of an access path and a value.
+// eliminate_common walks in execution order and records loads, stores and other writes.
 #pragma once
 
 #include "passes/effects.hpp"
@@ -13,21 +12,22 @@ class KnownMemory {
 public:
     using Path = std::span<const ir::NodeId>;
 
-    /// A known value: at `path`, or at a place that holds it (then `rest` leads from the value to the place).
+    /// A known value: at `path`, or at an enclosing location (then `rest` leads from the value to the
+    /// location).
     struct Found {
-        ir::NodeId value = ir::none;  // none: zero, as the variable was not stored to yet
+        ir::NodeId value = ir::none;  // none: zero, because the variable has not been stored to
         Path rest;
     };
 
-    /// The variable starts as zero.
+    /// Records a new variable, which is zero.
     void declare(ir::NodeId var);
-    /// The place holds the value: it was loaded from there.
+    /// Records that a load from the location returned the value.
     void loaded(ir::NodeId root, Path path, ir::NodeId value);
-    /// The place holds the value from now on; what may overlap it is forgotten.
+    /// Records a store of the value and forgets all values that may overlap it.
     void stored(const ir::Function& fn, ir::NodeId root, Path path, ir::NodeId value);
-    /// Some place that the path may lead to has been written with an unknown value.
+    /// Forgets all values that a write of an unknown value to the path may change.
     void overwritten(const ir::Function& fn, ir::NodeId root, Path path);
-    /// All that the region may have written, or that others may have, is forgotten.
+    /// Forgets all values that the region, or other invocations, may have written.
     void forget(const ir::Function& fn, const Effects& effects);
 
     [[nodiscard]] std::optional<Found> find(ir::NodeId root, Path path) const;

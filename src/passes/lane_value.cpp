@@ -1,5 +1,5 @@
-// The rules of lane arithmetic. Where a rule needs that nothing wraps inside of a vector, it asks may_wrap;
-// where it needs a vector to lie between multiples of its span, is_aligned.
+// The rules of lane arithmetic. A rule calls may_wrap if it requires that nothing wraps within a vector, and
+// is_aligned if it requires that a vector lies between two multiples of its span.
 #include "passes/lane_value.hpp"
 
 #include <algorithm>
@@ -14,18 +14,18 @@ using ir::Op;
 
 constexpr std::int64_t max_i64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t min_i64 = std::numeric_limits<std::int64_t>::min();
-// Larger strides are of no use, and their products stay far from overflow.
+// Larger strides are useless, and with this limit products of strides cannot overflow.
 constexpr std::int64_t max_stride = std::int64_t{1} << 31;
 
-struct Range {
+struct LaneInterval {
     bool bounded = false;
     std::int64_t lo = 0;
     std::int64_t hi = 0;
 };
 
-Range range_of(const LaneValue& v) { return {v.bounded, v.lo, v.hi}; }
+LaneInterval range_of(const LaneValue& v) { return {v.bounded, v.lo, v.hi}; }
 
-Range range_of(ScalarType type) {
+LaneInterval range_of(ScalarType type) {
     if (!is_integer(type)) return {};
     const unsigned bits = bits_of(type);
     if (bits == 64) return {};
@@ -34,16 +34,17 @@ Range range_of(ScalarType type) {
     return {true, 0, (std::int64_t{1} << bits) - 1};
 }
 
-bool fits(ScalarType type, const Range& r) {
+bool fits(ScalarType type, const LaneInterval& r) {
     if (!r.bounded) return false;
     if (type == ScalarType::I64) return true;
     if (type == ScalarType::U64) return r.lo >= 0;
-    const Range limits = range_of(type);
+    const LaneInterval limits = range_of(type);
     return r.lo >= limits.lo && r.hi <= limits.hi;
 }
 
 std::uint64_t power_of_two_in(std::uint64_t factor, ScalarType type) {
-    // A multiple of 2^bits is 0 once it is cut to the type; 2^(bits - 1) is enough to say.
+    // A multiple of 2^bits is 0 when it is truncated to the type, so 2^(bits - 1) is the largest useful
+    // factor.
     const std::uint64_t most = std::uint64_t{1} << (bits_of(type) - 1);
     if (factor == 0) return most;
     return std::min(factor & (0 - factor), most);
@@ -51,8 +52,8 @@ std::uint64_t power_of_two_in(std::uint64_t factor, ScalarType type) {
 
 bool divides(std::uint64_t factor, std::uint64_t value) { return factor != 0 && value % factor == 0; }
 
-// Puts a computed shape into a type: a base that may have wrapped keeps only factors of two.
-LaneValue settle(ScalarType type, LaneShape shape, const Range& range) {
+// Converts a computed shape to a type: a base that may have wrapped keeps only factors of two.
+LaneValue settle(ScalarType type, LaneShape shape, const LaneInterval& range) {
     if (shape.stride == 0 && shape.kind == LaneShape::Affine) shape.kind = LaneShape::Uniform;
     if (shape.kind == LaneShape::Affine &&
         (bits_of(type) < 32 || shape.stride > max_stride || shape.stride < -max_stride)) {
@@ -60,7 +61,7 @@ LaneValue settle(ScalarType type, LaneShape shape, const Range& range) {
     }
     LaneValue v;
     v.shape = shape;
-    Range r = range;
+    LaneInterval r = range;
     if (!fits(type, r)) {
         r = range_of(type);
         v.shape.align = power_of_two_in(shape.align, type);
@@ -73,19 +74,19 @@ LaneValue settle(ScalarType type, LaneShape shape, const Range& range) {
     return v;
 }
 
-Range sum(const Range& a, const Range& b) {
-    Range r{a.bounded && b.bounded, 0, 0};
+LaneInterval sum(const LaneInterval& a, const LaneInterval& b) {
+    LaneInterval r{a.bounded && b.bounded, 0, 0};
     if (!r.bounded) return r;
     r.bounded = !__builtin_add_overflow(a.lo, b.lo, &r.lo) && !__builtin_add_overflow(a.hi, b.hi, &r.hi);
     return r;
 }
 
-Range negated(const Range& a) {
+LaneInterval negated(const LaneInterval& a) {
     if (!a.bounded || a.lo == min_i64) return {};
     return {true, -a.hi, -a.lo};
 }
 
-Range product(const Range& a, const Range& b) {
+LaneInterval product(const LaneInterval& a, const LaneInterval& b) {
     if (!a.bounded || !b.bounded) return {};
     std::int64_t p[4];
     if (__builtin_mul_overflow(a.lo, b.lo, &p[0]) || __builtin_mul_overflow(a.lo, b.hi, &p[1]) ||
@@ -102,14 +103,14 @@ std::uint64_t align_product(std::uint64_t a, std::uint64_t b) {
     return std::uint64_t{1} << std::min(63, std::countr_zero(a) + std::countr_zero(b));
 }
 
-// A power of two of which 2^bits is a multiple.
+// Returns whether size is a power of two that divides 2^bits.
 bool is_block(ScalarType type, std::uint64_t size) {
     return std::has_single_bit(size) && (bits_of(type) == 64 || size <= std::uint64_t{1} << bits_of(type));
 }
 
 bool is_constant(const LaneValue& v) { return v.uniform() && v.bounded && v.lo == v.hi; }
 
-// The constant as the factor of a stride: modulo 2^bits, so that 0xffffffff is -1.
+// Returns the constant as a factor of a stride, modulo 2^bits: 0xffffffff becomes -1.
 std::int64_t wrapped(ScalarType type, std::int64_t value) {
     const unsigned unused = 64 - bits_of(type);
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << unused) >> unused;
@@ -128,7 +129,7 @@ LaneValue plain_value(ScalarType type, bool uniform) {
     LaneValue v;
     v.shape.kind = uniform ? LaneShape::Uniform : LaneShape::Varying;
     if (!uniform) return v;
-    const Range r = range_of(type);
+    const LaneInterval r = range_of(type);
     v.bounded = r.bounded;
     v.lo = r.lo;
     v.hi = r.hi;
@@ -162,17 +163,17 @@ LaneValue join(const LaneValue& a, const LaneValue& b) {
 
 bool LaneArithmetic::may_wrap(ScalarType type, const LaneValue& a) const {
     if (!a.affine()) return false;
-    // Between multiples of a power of two that the type holds nothing wraps.
+    // Nothing wraps between multiples of a power of two that divides 2^bits.
     if (a.shape.stride > 0) {
         const std::uint64_t block = std::bit_ceil(static_cast<std::uint64_t>(span(a)));
         if (is_block(type, block) && divides(block, a.shape.align)) return false;
     }
     const std::int64_t reach = a.shape.stride * static_cast<std::int64_t>(width_ - 1);
-    const Range lanes = {true, std::min<std::int64_t>(reach, 0), std::max<std::int64_t>(reach, 0)};
+    const LaneInterval lanes = {true, std::min<std::int64_t>(reach, 0), std::max<std::int64_t>(reach, 0)};
     return !fits(type, sum(range_of(a), lanes));
 }
 
-// The lanes lie in [base, base + span) with base a multiple of span.
+// Returns whether the lanes are in [base, base + span) with base a multiple of span.
 bool LaneArithmetic::is_aligned(ScalarType type, const LaneValue& a) const {
     if (!a.affine() || a.shape.stride <= 0) return false;
     const auto reach = static_cast<std::uint64_t>(span(a));
@@ -208,13 +209,13 @@ LaneValue LaneArithmetic::multiply(ScalarType type, const LaneValue& a, const La
                   product(range_of(a), range_of(b)));
 }
 
-// a / by for by > 0; `floor` is the shift of signed integers, which rounds down.
+// Returns a / by for by > 0; `floor` selects the shift of signed integers, which rounds down.
 LaneValue LaneArithmetic::divide(ScalarType type, const LaneValue& a, std::int64_t by, bool floor) const {
     if (a.varying()) return varying_value();
     const auto divisor = static_cast<std::uint64_t>(by);
     const bool exact = divides(divisor, a.shape.align);
     const std::uint64_t align = exact ? a.shape.align / divisor : 1;
-    Range range = range_of(a);
+    LaneInterval range = range_of(a);
     if (range.bounded)
         range = {true,
                  range.lo >= 0 ? range.lo / by
@@ -225,11 +226,11 @@ LaneValue LaneArithmetic::divide(ScalarType type, const LaneValue& a, std::int64
 
     const bool not_negative = is_unsigned_integer(type) || (a.bounded && a.lo >= 0 && a.shape.stride > 0);
     const bool rounds_down = floor || not_negative;
-    // All lanes below one multiple of the divisor.
+    // All lanes have the same quotient: they are between two multiples of the divisor.
     if (rounds_down && is_aligned(type, a) && divides(static_cast<std::uint64_t>(span(a)), divisor)) {
         return settle(type, {LaneShape::Uniform, 0, align}, range);
     }
-    // Lanes that are multiples of the divisor apart.
+    // The stride is a multiple of the divisor.
     if (a.shape.stride % by == 0 && (exact || rounds_down) && !may_wrap(type, a)) {
         return settle(type, {LaneShape::Affine, a.shape.stride / by, align}, range);
     }
@@ -241,7 +242,8 @@ LaneValue LaneArithmetic::remainder(ScalarType type, const LaneValue& a, std::in
     const auto divisor = static_cast<std::uint64_t>(by);
     const bool not_negative = is_unsigned_integer(type) || (a.bounded && a.lo >= 0 && a.shape.stride >= 0);
     const std::uint64_t align = divides(divisor, a.shape.align) ? 0 : std::gcd(a.shape.align, divisor);
-    const Range range = not_negative ? Range{true, 0, by - 1} : Range{true, 1 - by, by - 1};
+    const LaneInterval range =
+        not_negative ? LaneInterval{true, 0, by - 1} : LaneInterval{true, 1 - by, by - 1};
     if (a.uniform()) return settle(type, {LaneShape::Uniform, 0, align}, range);
     if (!not_negative) return varying_value();
     if (is_aligned(type, a) && divides(static_cast<std::uint64_t>(span(a)), divisor)) {
@@ -261,7 +263,7 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
     const bool left_is_mask = b.affine() || (a.uniform() && is_constant(a));
     const LaneValue& bits = left_is_mask ? a : b;
     const LaneValue& value = left_is_mask ? b : a;
-    Range range;
+    LaneInterval range;
     for (const LaneValue* v : {&a, &b}) {
         if (v->uniform() && v->bounded && v->lo >= 0)
             range = {true, 0, range.bounded ? std::min(range.hi, v->hi) : v->hi};
@@ -272,7 +274,7 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
     const std::uint64_t align = vanishes ? 0 : std::max(factor, bits_factor);
     if (kind == LaneShape::Uniform) return settle(type, {kind, 0, align}, range);
 
-    // The bits in which lanes differ.
+    // The lanes differ in the bits below `block`.
     if (value.shape.stride <= 0) return varying_value();
     const std::uint64_t block = std::bit_ceil(static_cast<std::uint64_t>(span(value)));
     if (divides(block, value.shape.align)) {
@@ -283,7 +285,7 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
         if (all_kept || all_ones) return settle(type, {LaneShape::Affine, value.shape.stride, align}, range);
         if (divides(block, bits.shape.align)) return settle(type, {LaneShape::Uniform, 0, align}, range);
     }
-    // A mask of bits in which lanes do not differ: x & 3 where lanes are multiples of 4 apart.
+    // The mask selects bits in which the lanes are equal: x & 3 with a stride that is a multiple of 4.
     if (is_constant(bits) && bits.lo >= 0) {
         const std::uint64_t above = std::bit_ceil(static_cast<std::uint64_t>(bits.lo) + 1);
         if (divides(above, static_cast<std::uint64_t>(value.shape.stride))) {
@@ -293,11 +295,11 @@ LaneValue LaneArithmetic::mask(ScalarType type, const LaneValue& a, const LaneVa
     return varying_value();
 }
 
-// Or and xor with a uniform value whose bits the lanes leave alone: then they act on the base.
+// Or and xor with a uniform value act on the base if the lanes do not differ in the bits of that value.
 LaneValue LaneArithmetic::set_bits(ScalarType type, const LaneValue& a, const LaneValue& b) const {
     const LaneShape::Kind kind = both(a, b);
     if (kind == LaneShape::Varying || (a.affine() && b.affine())) return varying_value();
-    Range range;
+    LaneInterval range;
     if (a.bounded && b.bounded && a.lo >= 0 && b.lo >= 0) {
         const auto top = static_cast<std::uint64_t>(std::max(a.hi, b.hi));
         if (top < static_cast<std::uint64_t>(max_i64) / 2)
@@ -333,7 +335,7 @@ LaneValue LaneArithmetic::compare(Op op, ScalarType type, const LaneValue& a, co
             default: return no;
         }
     }
-    // All lanes are on one side of a bound that is a multiple of the span.
+    // All lanes are on the same side of a bound that is a multiple of the span.
     if (!b.uniform() || !is_aligned(type, a)) return no;
     const auto reach = static_cast<std::uint64_t>(span(a));
     if (op == Op::Lt || op == Op::Ge) return divides(reach, b.shape.align) ? yes : no;
@@ -405,8 +407,9 @@ LaneValue LaneArithmetic::index(ScalarType type, const LaneValue& begin, const L
     LaneShape shape = {begin.shape.kind, begin.shape.stride, std::gcd(begin.shape.align, step.shape.align)};
     const bool upwards = is_unsigned_integer(type) || (step.bounded && step.lo > 0);
     const bool downwards = step.bounded && step.hi < 0;
-    Range range;
-    // Lane 0 is in the loop as long as any lane is when it has the smallest index and all have the same end.
+    LaneInterval range;
+    // Lane 0 stays in the loop as long as any lane if it has the smallest index and all lanes have the same
+    // end.
     const bool known = end.uniform() && begin.bounded && end.bounded && end.lo > min_i64 && end.hi < max_i64;
     if (upwards && known && begin.shape.stride >= 0) {
         range = {true, begin.lo, std::max(begin.lo, end.hi - 1)};

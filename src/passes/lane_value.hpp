@@ -1,8 +1,9 @@
-// Arithmetic on lane shapes: given how the operands differ over the lanes of a vector, how the result does.
+// Arithmetic on lane shapes: derives how a result differs between the lanes of a vector from how its operands
+// do.
 //
-// The invariant: an integer of kind Affine is base + lane * stride modulo 2^bits in every lane, where base is
-// what lane 0 computes; base is a multiple of align and lies in the range [lo, hi]. All rules keep that for
-// every input, wrapping included.
+// Invariant: an integer of kind Affine is base + lane * stride modulo 2^bits in every lane, where base is the
+// value of lane 0; base is a multiple of align and in the range [lo, hi]. All rules preserve this for every
+// input, including wrapping.
 #pragma once
 
 #include "ir/function.hpp"
@@ -13,11 +14,11 @@ struct LaneShape {
     enum Kind : std::uint8_t { Uniform, Affine, Varying };
     Kind kind = Varying;
     std::int64_t stride = 0;
-    std::uint64_t align = 1;  // a factor of lane 0's value; 0 where that value is 0
+    std::uint64_t align = 1;  // a factor of the value of lane 0; 0 if that value is 0
     friend bool operator==(const LaneShape&, const LaneShape&) = default;
 };
 
-/// A shape and the range of lane 0's value. 64-bit integers may have no known range.
+/// A shape and the range of the value of lane 0. The range of 64-bit integers may be unknown.
 struct LaneValue {
     LaneShape shape;
     bool bounded = false;
@@ -31,25 +32,25 @@ struct LaneValue {
 };
 
 [[nodiscard]] LaneValue varying_value();
-/// Uniform or varying, with nothing else known but the range of its type.
+/// Returns a uniform or varying value with the range of its type.
 [[nodiscard]] LaneValue plain_value(ScalarType type, bool uniform);
 [[nodiscard]] LaneValue constant_value(std::int64_t value);
-/// An id: a shape whose lane 0 lies in [0, max].
+/// Returns an id with this shape, whose lane 0 is in [0, max].
 [[nodiscard]] LaneValue id_value(LaneShape shape, std::uint64_t max);
-/// What is known when the value is one or the other.
+/// Returns the facts that hold for both values.
 [[nodiscard]] LaneValue join(const LaneValue& a, const LaneValue& b);
 
-/// Shapes of results for vectors of `width` lanes.
+/// Computes the shapes of results for vectors of `width` lanes.
 class LaneArithmetic {
 public:
     explicit LaneArithmetic(unsigned width) : width_(width) {}
 
-    /// A unary or binary operation on integers of `type`, for one component; comparisons give bool. For a
-    /// mask `x & (n - 1)` whose n is not constant, `mask_plus_one` says what is known of n.
+    /// Applies a unary or binary operation to integers of `type`, for one component; comparisons return bool.
+    /// For a mask `x & (n - 1)` whose n is not constant, `mask_plus_one` is the lane value of n.
     [[nodiscard]] LaneValue apply(ir::Op op, ScalarType type, const LaneValue& a, const LaneValue& b,
                                   const LaneValue* mask_plus_one = nullptr) const;
     [[nodiscard]] LaneValue convert(ScalarType from, ScalarType to, const LaneValue& a) const;
-    /// The index of a loop from begin to end.
+    /// Returns the index of a loop from begin to end.
     [[nodiscard]] LaneValue index(ScalarType type, const LaneValue& begin, const LaneValue& end,
                                   const LaneValue& step) const;
     [[nodiscard]] bool may_wrap(ScalarType type, const LaneValue& a) const;

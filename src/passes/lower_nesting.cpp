@@ -1,5 +1,5 @@
-// Works from the outside to the inside: an arm at the limit is cut into pieces, plain operations or one inner
-// construct each, and the pieces take the If's place. Inner Ifs so come up by one level, and are cut in turn.
+// Works from the outside in: splits a branch at the limit into pieces (plain operations, or one inner
+// construct each) that replace the If. This raises inner Ifs by one level; they are split in turn.
 #include "passes/lower_nesting.hpp"
 
 #include "passes/rewrite.hpp"
@@ -31,7 +31,7 @@ class LowerNesting {
 public:
     explicit LowerNesting(Function& fn) : fn_(fn) {}
 
-    // `left` is how many levels of Ifs the region may still hold.
+    // `left` is the number of levels of Ifs that the region may still contain.
     void region(RegionId region, unsigned left) {
         std::vector<NodeId> todo = std::move(fn_.regions[region].nodes);
         std::vector<NodeId> done;
@@ -68,7 +68,7 @@ private:
         return fn_.add(op, type, std::span(args.begin(), args.size()), 0, fn_[like].loc);
     }
 
-    // The pieces of both arms, in the order in which they run.
+    // Emits the pieces of both branches in execution order.
     void cut(NodeId id, std::vector<NodeId>& out) {
         const NodeId condition = fn_.arg(id, 0);
         const std::array<RegionId, 2> arms = {fn_[id].regions[0], fn_[id].regions[1]};
@@ -82,7 +82,7 @@ private:
     void cut_arm(NodeId like, NodeId condition, RegionId arm, std::vector<NodeId>& out) {
         const std::vector<NodeId> nodes = fn_.nodes_of(arm);
         const std::size_t head = out.size();
-        std::vector<NodeId> variables;  // declared in front of all pieces
+        std::vector<NodeId> variables;  // declared before all pieces
         variables_.clear();
         std::size_t at = 0;
         while (at < nodes.size()) {
@@ -101,7 +101,7 @@ private:
 
     [[nodiscard]] bool has_regions(NodeId id) const { return fn_[id].regions[0] != ir::none; }
 
-    // Plain operations run under the condition again; what later pieces use of them goes into variables.
+    // Emits plain operations in an If of their own; values that later pieces use are stored in variables.
     void plain(NodeId like, NodeId condition, std::span<const NodeId> piece, std::span<const NodeId> all,
                std::size_t end, std::vector<NodeId>& variables, std::vector<NodeId>& out) {
         std::vector<NodeId> inside;
@@ -125,8 +125,8 @@ private:
         out.push_back(guard);
     }
 
-    // An If comes up under both conditions; a For runs no iteration, a Loop ends at once, where the condition
-    // is false.
+    // Raises an If with the conjunction of both conditions; a For runs no iteration and a Loop ends at once
+    // if the condition is false.
     void construct(NodeId condition, NodeId id, std::vector<NodeId>& out) {
         reload(id, out);
         switch (fn_[id].op) {
@@ -174,7 +174,7 @@ private:
         out.insert(out.end(), {both, id});
     }
 
-    // Loads in front of the node what it uses, inside too, of values that are kept in variables by now.
+    // Emits loads, before the node, of the values that it or its regions use and that are now in variables.
     void reload(NodeId id, std::vector<NodeId>& out) {
         std::unordered_map<NodeId, NodeId> loaded;
         reload_in(id, loaded, out);
@@ -211,7 +211,7 @@ private:
     }
 
     Function& fn_;
-    std::unordered_map<NodeId, NodeId> variables_;  // of the arm being cut: value -> variable
+    std::unordered_map<NodeId, NodeId> variables_;  // of the branch being split: value -> variable
 };
 
 }  // namespace

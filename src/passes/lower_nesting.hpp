@@ -1,19 +1,19 @@
-// Conditions nested deeper than a device can keep apart are laid side by side: what stood inside of such an
-// If follows it, under conditions of its own that are kept in variables, as are values that now cross from
-// one arm into another.
+// Flattens conditions that are nested deeper than a device supports: the contents of such an If are moved
+// after it, in Ifs of their own. Their conditions, and values that now cross from one branch to another, are
+// stored in variables.
 //
-// Needs: a verified function. Leaves: an equal one (docs/ir.md) in which no If is inside of more than `limit`
-// others. A function that is not so deep stays as it is.
+// Requires: a verified function. Ensures: an equivalent function (docs/ir.md) in which no If is nested in
+// more than `limit` others. A function within the limit is unchanged.
 #pragma once
 
 #include "ir/function.hpp"
 
 namespace volley::passes {
 
-/// How many Ifs are inside of each other at most.
+/// Returns the maximum nesting depth of Ifs.
 [[nodiscard]] unsigned nesting(const ir::Function& fn);
 
-/// `limit` is at least 1.
+/// Requires limit >= 1.
 void lower_nesting(ir::Function& fn, unsigned limit);
 
 }  // namespace volley::passes

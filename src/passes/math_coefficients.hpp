@@ -1,7 +1,7 @@
-// The numbers behind the math functions, of expand_math and of code generators alike. Coefficients of
-// polynomials, lowest power first: minimax fits (Remez) to the
-// relative error, each coefficient rounded to the format before those above it were fitted again. The comment
-// behind each is the largest error of the polynomial itself, before the rounding of its evaluation.
+// The constants of the math functions, for expand_math and the code generators. Polynomial coefficients are
+// listed lowest power first. They are minimax fits (Remez) of the relative error; each coefficient was
+// rounded to the format before the higher ones were fitted again. The trailing comments are the maximum
+// errors of the polynomials, without rounding errors of their evaluation.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace volley::passes::math {
 
-/// A number for each format.
+/// One number per format.
 struct Number {
     double f32;
     double f64;
 };
 
-/// A number as a sum of two, each exact in its format.
+/// A number as a sum of two, each exactly representable in its format.
 struct Parts {
     Number hi;
     Number lo;
 };
 
-/// The coefficients for each format; none where the function is computed in another way.
+/// The coefficients for each format; empty if the function is computed in another way.
 struct Table {
     std::span<const double> f32;
     std::span<const double> f64;
@@ -111,11 +111,11 @@ inline constexpr double asin_tail_f64[] = {  // 2^-55.90
     6.5281676842403775e-3, 0.01952790945650312,  -0.016223931054338534, 0.031912194423656386};
 inline constexpr Table asin_tail = {asin_tail_f32, asin_tail_f64};
 
-// Numbers in parts; the first parts are short enough that products with whole numbers are exact.
+// Numbers in parts; the first parts are short enough that products with integers are exact.
 inline constexpr Parts ln2 = {{0x1.62e4p-1, 0x1.62e42fefa3p-1}, {0x1.7f7d1cp-20, 0x1.3de6af278ece6p-42}};
 inline constexpr Parts log10_of_2 = {{0x1.344p-2, 0x1.34413509f7p-2},
                                      {0x1.3509f8p-18, 0x1.3fde623e2566bp-43}};
-// These fill the format.
+// The parts of these have the full precision of the format.
 inline constexpr Parts half_pi = {{0x1.921fb6p+0, 0x1.921fb54442d18p+0},
                                   {-0x1.777a5cp-25, 0x1.1a62633145c07p-54}};
 inline constexpr Parts two_over_ln2 = {{0x1.715476p+1, 0x1.71547652b82fep+1},
@@ -128,17 +128,17 @@ inline constexpr double log2_of_e = 0x1.71547652b82fep+0;
 inline constexpr double log2_of_10 = 0x1.a934f0979a371p+1;
 inline constexpr double log10_of_e = 0x1.bcb7b1526e50ep-2;
 
-/// pi/2 in parts that fill the format: for fused products.
+/// pi/2 in parts with the full precision of the format, for fused products.
 inline constexpr Number half_pi_fused[] = {{0x1.921fb6p+0, 0x1.921fb54442d18p+0},
                                            {-0x1.777a5cp-25, 0x1.1a62633145c07p-54},
                                            {-0x1.ee59dap-50, -0x1.f1976b7ed8fbcp-110}};
-/// pi/2 in parts of half the format's length, but for the last.
+/// pi/2 in parts of half the format's precision, except the last.
 inline constexpr Number half_pi_plain[] = {{0x1.92p+0, 0x1.921fb5p+0},
                                            {0x1.fb4p-12, 0x1.110b46p-26},
                                            {0x1.444p-24, 0x1.1a6263p-54},
                                            {0x1.68cp-39, 0x1.8a2e03p-81},
                                            {0x1.1a6264p-54, 0x1.c1cd129024e09p-107}};
-/// The bits of 2/pi behind 40 zeros.
+/// The bits of 2/pi, preceded by 40 zeros.
 inline constexpr int two_over_pi_zeros = 40;
 inline constexpr std::uint32_t two_over_pi_words[] = {
     0x00000000, 0x00a2f983, 0x6e4e4415, 0x29fc2757, 0xd1f534dd, 0xc0db6295, 0x993c4390, 0x41fe5163,

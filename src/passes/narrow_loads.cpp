@@ -1,5 +1,5 @@
-// For each load, a tree of the parts that its extracts reach; loads are made at the nodes where a part is
-// used as a whole.
+// Builds a tree of the parts that the extracts of each load reach, and emits loads for the tree nodes that
+// are used as a whole.
 #include "passes/narrow_loads.hpp"
 
 #include "passes/rewrite.hpp"
@@ -14,19 +14,19 @@ using ir::NodeId;
 using ir::Op;
 using ir::RegionId;
 
-// A part of a composite, and which of its own parts are used.
+// A part of a composite, and which of its parts are used.
 struct Part {
-    bool whole = false;  // used as it is
+    bool whole = false;  // used as a whole
     std::map<std::uint64_t, Part> parts;
-    std::vector<NodeId> extracts;  // that end here
+    std::vector<NodeId> extracts;  // that end at this part
 };
 
-// How many scalars the part needs; marks as whole what is better loaded in one piece.
+// Returns the number of scalars that are needed; marks parts that are better loaded as a whole.
 std::uint64_t settle(Part& part, DType type) {
     std::uint64_t needed = 0;
     for (auto& [index, inner] : part.parts) needed += settle(inner, type.part(index));
     const bool packed = type.is_vector() || type.is_complex();
-    // All of a composite, or more than one component of a packed one.
+    // Loads a composite as a whole if all of it is used, or more than one component of a packed one.
     if (needed == type.leaf_count() || (packed && part.parts.size() > 1)) part.whole = true;
     return part.whole ? type.leaf_count() : needed;
 }
@@ -65,7 +65,7 @@ private:
         return fn_[id].op == Op::Load && !fn_[id].type.is_scalar();
     }
 
-    // Whether the load was replaced by loads of its parts, which go to the list.
+    // Replaces the load by loads of its parts, which it appends to the list. Returns whether it did.
     bool narrow(NodeId load, std::vector<NodeId>& list) {
         if (load >= uses_.size() || uses_[load].empty()) return false;
         Part root;
@@ -80,7 +80,7 @@ private:
         return true;
     }
 
-    // Enters one extract into the tree; a computed step ends the path there, as a use of the whole.
+    // Adds one extract to the tree; a computed step ends the path, as a use of the whole part.
     bool add(Part& root, NodeId load, NodeId extract) {
         Part* at = &root;
         DType type = fn_.type(load);
@@ -106,7 +106,7 @@ private:
             return;
         }
         for (const auto& [index, inner] : part.parts) {
-            // A new constant: that of the extract may come after the load.
+            // Creates a new constant, because that of the extract may come after the load.
             const NodeId step = fn_.add(Op::Const, ScalarType::U32, {}, index, fn_[load].loc);
             list.push_back(step);
             path.push_back(step);
@@ -115,8 +115,8 @@ private:
         }
     }
 
-    // The extracts of a part and of its parts now take the new load, from which `done` steps of their path
-    // led.
+    // Redirects the extracts of a part and of its parts to the new load, and removes the first `done` steps
+    // of their paths.
     void redirect(const Part& part, NodeId value, std::size_t done) {
         for (const NodeId extract : part.extracts) {
             std::vector<NodeId> args(fn_.args(extract).begin() + static_cast<std::ptrdiff_t>(done),

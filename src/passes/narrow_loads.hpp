@@ -1,10 +1,10 @@
-// Loads of composites of which only parts are used become loads of those parts.
+// Replaces loads of composites of which only parts are used by loads of those parts.
 //
-// Needs: a verified function after fold_constants (which merges chains of extracts). Leaves: a struct, array
-// or matrix that is only taken apart by constant paths is loaded part by part where some part is unused. A
-// vector or complex number is loaded whole unless just one component is used: one wide load that is
-// de-interleaved in registers costs less than strided loads of its components. Parts are loaded where the
-// whole was, in its order.
+// Requires: a verified function after fold_constants (which merges chains of extracts). Ensures: a struct,
+// array or matrix that is only extracted from by constant paths is loaded part by part if some part is
+// unused. A vector or complex number is loaded whole unless only one component is used: one wide load that is
+// de-interleaved in registers costs less than strided loads of its components. The loads of the parts replace
+// the load of the whole, in the order of the parts.
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,5 +1,6 @@
-// Cleaning passes feed each other: folding makes equal operations, merging makes dead ones, forwarded stores
-// make constants. Two or three rounds settle; contraction comes once, at the end, when use counts are final.
+// The cleaning passes create work for each other: folding creates equal operations, merging creates dead
+// ones, and forwarded stores create constants. Two or three rounds reach a fixpoint. Contraction runs once,
+// at the end, when use counts are final.
 #include "passes/pipeline.hpp"
 
 #include "ir/verifier.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int most_rounds = 4;
 
-// A measure that every cleaning pass only makes smaller when it does something.
+// A measure that every effective cleaning pass reduces.
 struct Size {
     std::size_t nodes = 0;
     std::size_t operands = 0;

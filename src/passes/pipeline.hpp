@@ -1,8 +1,8 @@
-// The standard order of the passes that change a function, for every backend.
+// The standard sequence of passes, for every backend.
 //
-// Needs: a verified function. Leaves: an equal one (docs/ir.md), folded, without common or dead operations,
-// with narrow loads and, for devices that multiply and add in one step, contracted. The result depends on the
-// function alone, so that all of these devices run the same operations.
+// Requires: a verified function. Ensures: an equivalent function (docs/ir.md), folded, without common or dead
+// operations, with narrow loads and, for devices with fused multiply-add, contracted. The result depends only
+// on the function, so that all of these devices run the same operations.
 #pragma once
 
 #include "ir/function.hpp"
@@ -12,9 +12,9 @@
 namespace volley::passes {
 
 struct OptimiseOptions {
-    /// Called after each pass that runs, with its name; VOLLEY_DUMP=ir prints from here.
+    /// Called after each pass with its name; VOLLEY_DUMP=ir uses it to print the function.
     std::function<void(std::string_view pass, const ir::Function&)> dump = {};
-    /// Verify after each pass: a defect shows where it is made.
+    /// Verify after each pass, to attribute a defect to the pass that caused it.
 #ifdef NDEBUG
     bool verify = false;
 #else
@@ -22,12 +22,12 @@ struct OptimiseOptions {
 #endif
 };
 
-/// All passes: clean() and contract().
+/// Runs all passes: clean() and contract().
 void optimise(ir::Function& fn, const OptimiseOptions& options = {});
 
-/// What every device gets.
+/// Runs the passes that apply to every device.
 void clean(ir::Function& fn, const OptimiseOptions& options = {});
-/// For a cleaned function, on a device with DeviceInfo::fused_fma.
+/// Contracts a cleaned function, for devices with DeviceInfo::fused_fma.
 void contract(ir::Function& fn, const OptimiseOptions& options = {});
 
 }  // namespace volley::passes

@@ -1,4 +1,4 @@
-// The shared parts of the passes that edit functions.
+// Functions shared by the passes that edit a function.
 #include "passes/rewrite.hpp"
 
 namespace volley::passes {
@@ -34,8 +34,8 @@ void set_args(Function& fn, NodeId node, std::span<const NodeId> args) {
         fn[node].first = static_cast<std::uint32_t>(fn.operands.size());
         fn.operands.insert(fn.operands.end(), copy.begin(), copy.end());
     } else {
-        // The span may overlap its own destination from the right only: operands are dropped, never shifted
-        // up.
+        // If the span overlaps its destination it starts at or after it, because operands are only removed; a
+        // forward copy is safe.
         NodeId* out = fn.operands.data() + fn[node].first;
         for (const NodeId id : args) *out++ = id;
     }
@@ -91,7 +91,7 @@ bool jumps_out(const Function& fn, RegionId region) {
     for (const NodeId id : fn.nodes_of(region)) {
         const ir::Node& node = fn[id];
         if (node.op == ir::Op::Break || node.op == ir::Op::Continue) return true;
-        // Those inside of an inner loop are that loop's own.
+        // Jumps in an inner loop belong to that loop.
         if (node.op == ir::Op::If && (jumps_out(fn, node.regions[0]) || jumps_out(fn, node.regions[1])))
             return true;
     }

@@ -1,22 +1,22 @@
-// What passes share for editing a function: a map of replaced values, use counts, erasing from regions, and
-// questions about jumps. Values never flow backwards (variables carry state around loops), so one walk in
-// execution order that resolves operands as it goes sees every use after its definition.
+// Tools for passes that edit a function: a map of replaced values, use counts, removal from regions, and
+// queries about jumps. Values never flow backwards (variables carry state around loops), so a single walk in
+// execution order that resolves operands sees every use after its definition.
 #pragma once
 
 #include "ir/function.hpp"
 
 namespace volley::passes {
 
-/// Which value stands for which: the result of merging, folding and forwarding.
+/// Maps replaced values to their replacements: the result of merging, folding and forwarding.
 class Replacements {
 public:
-    /// From now on `to` stands for `from`. `to` must be usable wherever `from` is.
+    /// Replaces `from` by `to`, which must be usable wherever `from` is.
     void set(ir::NodeId from, ir::NodeId to);
-    /// What stands for id now; id itself when nothing does.
+    /// Returns the replacement of id, or id if there is none.
     [[nodiscard]] ir::NodeId of(ir::NodeId id) const;
     /// Rewrites the operands of one node.
     void apply(ir::Function& fn, ir::NodeId node) const;
-    /// Rewrites the operands of all nodes that regions list.
+    /// Rewrites the operands of all nodes that are listed in regions.
     void apply(ir::Function& fn) const;
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
@@ -25,20 +25,19 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Gives a node other operands; they may be a span of the function's own pool.
+/// Replaces the operands of a node; `args` may be a span of the function's operand pool.
 void set_args(ir::Function& fn, ir::NodeId node, std::span<const ir::NodeId> args);
 
-/// How often each value is an operand of a node that a region lists.
+/// Returns, per value, how often it is an operand of a live node (one that a region lists).
 [[nodiscard]] std::vector<std::uint32_t> count_uses(const ir::Function& fn);
 
-/// The region that lists each node; none for dead ones.
+/// Returns the region that lists each node; none for dead nodes.
 [[nodiscard]] std::vector<ir::RegionId> regions_of_nodes(const ir::Function& fn);
 
-/// The If, For or Loop that owns each region; none for the body and for regions that nothing uses.
+/// Returns the If, For or Loop that owns each region; none for the body and for unused regions.
 [[nodiscard]] std::vector<ir::NodeId> owners_of_regions(const ir::Function& fn);
 
-/// Removes from all regions that are in use the nodes for which dead(id) is true, with all that is inside of
-/// them.
+/// Removes the nodes for which dead(id) is true, with their regions, from all regions in use.
 template <class Dead>
 void erase_nodes(ir::Function& fn, ir::RegionId region, Dead&& dead) {
     std::erase_if(fn.regions[region].nodes, dead);
@@ -49,10 +48,10 @@ void erase_nodes(ir::Function& fn, ir::RegionId region, Dead&& dead) {
     }
 }
 
-/// Whether the last node of the region is a jump, or an If both of whose arms end so: nothing runs after it.
+/// Returns whether the region ends in a jump, or in an If both of whose branches do: nothing runs after it.
 [[nodiscard]] bool ends_in_jump(const ir::Function& fn, ir::RegionId region);
 
-/// Whether the region holds a break or continue of a loop outside of it.
+/// Returns whether the region contains a break or continue of an enclosing loop.
 [[nodiscard]] bool jumps_out(const ir::Function& fn, ir::RegionId region);
 
 }  // namespace volley::passes

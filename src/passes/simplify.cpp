@@ -1,4 +1,4 @@
-// Evaluation, conversions, composites and builtins; identities of arithmetic are in simplify_arithmetic.cpp.
+// Evaluation, conversions, composites and builtins. Arithmetic identities are in simplify_arithmetic.cpp.
 #include "passes/simplify.hpp"
 
 #include "ir/typing.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 bool is_elementwise(DType t) { return t.is_scalar() || t.is_vector(); }
 
-// Whether every value of `from` is a value of `to`.
+// Returns whether `to` represents every value of `from` exactly.
 bool is_exact(ScalarType from, ScalarType to) {
     if (from == to || from == ScalarType::Bool) return true;
     if (to == ScalarType::Bool) return false;
@@ -30,10 +30,11 @@ bool is_exact(ScalarType from, ScalarType to) {
     return is_unsigned_integer(from) || is_signed_integer(to);
 }
 
-// Whether converting a to c is the same as converting a to b and that to c.
+// Returns whether converting a to c directly equals converting a to b and then to c.
 bool is_direct(ScalarType a, ScalarType b, ScalarType c) {
     if (is_exact(a, b)) {
-        // Integers wrap and floats saturate: a detour through floats matters when c does not hold all of a.
+        // Integers wrap and floats saturate, so a conversion through floats differs if c does not represent
+        // all values of a.
         return !(is_integer(a) && is_float(b) && is_integer(c)) || is_exact(a, c);
     }
     return is_integer(a) && is_integer(b) && is_integer(c) && bits_of(c) <= bits_of(b);
@@ -42,7 +43,7 @@ bool is_direct(ScalarType a, ScalarType b, ScalarType c) {
 }  // namespace
 
 NodeId Simplifier::simplify(NodeId id) {
-    // Each rewrite brings a node nearer to its simplest form; the limit only guards against a cycle of rules.
+    // Each rewrite simplifies the node further; the limit only guards against a cycle of rules.
     for (int round = 0; round < 8; ++round) {
         changed_ = false;
         const NodeId result = step(id);
@@ -174,7 +175,7 @@ NodeId Simplifier::evaluate_constants(NodeId id) {
         if (!leaves(fn_.arg(id, k), in[k])) return id;
     }
     const ScalarType result = fn_.type(id).scalar();
-    // The choices of a Select are its operands; a Select by one bool chooses all components.
+    // The operand type of a Select is that of its choices; a scalar condition selects all components.
     const ScalarType operand = fn_.type(fn_.arg(id, operands - 1)).scalar();
     Leaves out;
     out.count = static_cast<unsigned>(fn_.type(id).count());
@@ -199,10 +200,10 @@ NodeId Simplifier::choice(NodeId id) {
         if (changed_) return folded;
     }
     if (is_op(condition, Op::Not)) return become(id, Op::Select, {fn_.arg(condition, 0), no, yes});
-    if (fn_.type(id) == fn_.type(condition)) {  // a choice of bools by a bool
+    if (fn_.type(id) == fn_.type(condition)) {  // bool selected by a bool
         const auto a = splat(yes);
         const auto b = splat(no);
-        if (a && b && *a == *b) return yes;  // two nodes of one constant
+        if (a && b && *a == *b) return yes;  // two nodes with the same constant
         if (a && b) return *a != 0 ? condition : become(id, Op::Not, {condition});
         if (a) {
             if (*a != 0) return become(id, Op::Or, {condition, no});
@@ -235,7 +236,7 @@ NodeId Simplifier::bit_conversion(NodeId id) {
     if (fn_.type(from) == fn_.type(id)) return from;
     if (is_op(from, Op::Bitcast)) return become(id, Op::Bitcast, {fn_.arg(from, 0)});
     if (is_op(from, Op::Zero)) return become(id, Op::Zero, {});
-    // Components keep their bits only where they keep their size.
+    // Components keep their bits only if they keep their size.
     const bool same_parts = is_elementwise(fn_.type(from)) && is_elementwise(fn_.type(id)) &&
                             fn_.type(from).count() == fn_.type(id).count();
     return same_parts ? evaluate_constants(id) : id;
@@ -282,7 +283,7 @@ NodeId Simplifier::construction(NodeId id) {
     });
     if (all_zero) return become(id, Op::Zero, {});
 
-    // All parts of one composite, in order, are that composite.
+    // A construct of all parts of one composite, in order, is that composite.
     if (!is_op(parts[0], Op::Extract)) return id;
     const std::span<const NodeId> first = fn_.args(parts[0]);
     const auto prefix = first.first(first.size() - 1);

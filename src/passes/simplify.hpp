@@ -1,7 +1,7 @@
 // The rules of fold_constants for one node: evaluation, identities, conversions, composites.
 //
-// A rule either gives another value that stands for the node, or changes the node in place. New nodes go to
-// the end of the list of nodes that is being rebuilt, so operands come before their use.
+// A rule either returns another value that replaces the node, or changes the node in place. New nodes are
+// appended to the node list that is being rebuilt, so operands come before their uses.
 #pragma once
 
 #include "ir/function.hpp"
@@ -15,10 +15,11 @@ class Simplifier {
 public:
     explicit Simplifier(ir::Function& fn) : fn_(fn) {}
 
-    /// Where new nodes go from now on: the list that will become the current region.
+    /// Appends subsequent new nodes to `out`, the list that becomes the current region.
     void emit_into(std::vector<ir::NodeId>& out) noexcept { out_ = &out; }
 
-    /// What stands for a node whose operands are simplified already: the node itself or an older value.
+    /// Returns the replacement of a node whose operands are already simplified: the node itself or an earlier
+    /// value.
     [[nodiscard]] ir::NodeId simplify(ir::NodeId id);
 
 private:
@@ -28,8 +29,8 @@ private:
         std::array<std::uint64_t, 4> bits = {};
     };
 
-    // Each gives the value that stands for the node; the node itself, with changed_ set, when it was
-    // rewritten.
+    // Each returns the replacement of the node; the node itself, with changed_ set, if it was rewritten in
+    // place.
     ir::NodeId step(ir::NodeId id);
     ir::NodeId evaluate_constants(ir::NodeId id);
     ir::NodeId integer_identities(ir::NodeId id);
@@ -46,7 +47,7 @@ private:
     ir::NodeId add_constant(ir::NodeId id);
 
     [[nodiscard]] bool leaves(ir::NodeId id, Leaves& out) const;
-    /// The bits of a scalar constant, or of a vector whose components are all the same constant.
+    /// Returns the bits of a scalar constant, or of a vector whose components are all the same constant.
     [[nodiscard]] std::optional<std::uint64_t> splat(ir::NodeId id) const;
     [[nodiscard]] bool is_op(ir::NodeId id, ir::Op op) const { return fn_[id].op == op; }
 

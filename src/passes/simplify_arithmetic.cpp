@@ -1,5 +1,5 @@
-// The identities of arithmetic, logic and comparison that fold_constants applies. Each is exact: floats keep
-// signed zeros, infinities and NaN, integers wrap.
+// The identities of arithmetic, logic and comparison that fold_constants applies. Each is exact: floats
+// preserve signed zeros, infinities and NaN, and integers wrap.
 #include "passes/eval.hpp"
 #include "passes/simplify.hpp"
 
@@ -13,7 +13,7 @@ using ir::Op;
 
 namespace {
 
-// The comparison with its operands exchanged.
+// Returns the comparison with exchanged operands.
 Op mirrored(Op op) {
     switch (op) {
         case Op::Lt: return Op::Gt;
@@ -24,7 +24,7 @@ Op mirrored(Op op) {
     }
 }
 
-// The comparison that is true where this one is false; with floats only eq and ne have one, for NaN's sake.
+// Returns the negated comparison; because of NaN, only eq and ne have one for floats.
 Op opposite(Op op) {
     switch (op) {
         case Op::Eq: return Op::Ne;
@@ -41,7 +41,7 @@ struct FloatBits {
     std::uint64_t one;
     std::uint64_t sign;
     int mantissa;
-    std::uint64_t exponent_mask;  // after shifting the mantissa out
+    std::uint64_t exponent_mask;  // after the mantissa is shifted out
 
     explicit FloatBits(ScalarType type) {
         mantissa = type == ScalarType::F16 ? 10 : type == ScalarType::F32 ? 23 : 52;
@@ -50,7 +50,7 @@ struct FloatBits {
         one = (exponent_mask >> 1) << mantissa;
     }
 
-    // The bits of 1 / x for a normal power of two whose reciprocal is normal too.
+    // Returns the bits of 1 / x if x is a power of two, and x and its reciprocal are normal.
     [[nodiscard]] std::optional<std::uint64_t> reciprocal(std::uint64_t x) const {
         const std::uint64_t exponent = (x >> mantissa) & exponent_mask;
         const bool power_of_two = (x & ((std::uint64_t{1} << mantissa) - 1)) == 0;
@@ -90,7 +90,7 @@ NodeId Simplifier::common_identities(NodeId id) {
         return id;
     }
     const NodeId b = fn_.arg(id, 1);
-    // Constants on the right, so that the other rules look in one place.
+    // Moves constants to the right, so that the other rules check only one operand.
     const bool swappable = (node.count == 2 && ir::is_commutative(node.op)) || mirrored(node.op) != node.op;
     if (swappable && splat(a) && !splat(b)) return become(id, mirrored(node.op), {b, a});
     if (a == b) {
@@ -106,7 +106,7 @@ NodeId Simplifier::common_identities(NodeId id) {
     return id;
 }
 
-// x + c1 + c2 and x + c1 - c2 in one step; a negative sum is written as a subtraction.
+// Combines x + c1 + c2 and x + c1 - c2; a negative sum becomes a subtraction.
 NodeId Simplifier::add_constant(NodeId id) {
     const NodeId inner = fn_.arg(id, 0);
     if (!is_op(inner, Op::Add) && !is_op(inner, Op::Sub)) return id;
@@ -198,7 +198,7 @@ NodeId Simplifier::integer_identities(NodeId id) {
             return id;
         default: return id;
     }
-    // And, Or, Xor of two constants in a row.
+    // Combines two consecutive And, Or or Xor with constants.
     if (c && is_op(a, node.op)) {
         if (const auto inner = splat(fn_.arg(a, 1))) {
             const std::uint64_t both = node.op == Op::And  ? *inner & *c
@@ -271,7 +271,7 @@ NodeId Simplifier::float_identities(NodeId id) {
             if (is_op(b, Op::Neg)) return become(id, Op::Sub, {a, fn_.arg(b, 0)});
             if (is_op(a, Op::Neg)) return become(id, Op::Sub, {b, fn_.arg(a, 0)});
             return id;
-        case Op::Sub:  // nor is x - (-0)
+        case Op::Sub:  // x - (-0) is not x either
             if (c && *c == 0) return a;
             if (is_op(b, Op::Neg)) return become(id, Op::Add, {a, fn_.arg(b, 0)});
             return id;
@@ -288,7 +288,7 @@ NodeId Simplifier::float_identities(NodeId id) {
         case Op::Div:
             if (one) return a;
             if (c) {
-                // The reciprocal of a power of two is exact, so the product rounds as the quotient does.
+                // The reciprocal of a power of two is exact, so the product rounds like the quotient.
                 if (const auto inverse = format.reciprocal(*c)) {
                     return become(id, Op::Mul, {a, emit_splat(node.type, *inverse, id)});
                 }

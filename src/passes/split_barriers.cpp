@@ -1,5 +1,5 @@
-// See split_barriers.hpp. Three steps: decide what is done at group level, cut the rest into segments, find
-// what lives across the cuts.
+// Three steps: decides which nodes run at group level, splits the rest into segments, and finds the values
+// that are live across segments.
 #include "passes/split_barriers.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ public:
 private:
     static constexpr std::size_t no_segment = ~std::size_t{0};
 
-    // Control nodes that contain a barrier, or a jump out of them that all invocations take together.
+    // The contents of a control node: a barrier, or a jump out of it that all invocations take together.
     struct Found {
         bool barrier = false;
         bool break_out = false;  // a uniform break or continue to an enclosing loop
@@ -81,7 +81,7 @@ private:
         return here;
     }
 
-    // Nodes that stand directly in a group-level region: the body, or inside group-level control.
+    // Marks nodes that are directly in a group-level region: the body, or a region of group-level control.
     void mark_direct(RegionId region) {
         for (const NodeId id : fn_.nodes_of(region)) {
             direct_[id] = true;
@@ -92,7 +92,7 @@ private:
         }
     }
 
-    // Uniform values and variables that can be kept once for the group: a greatest fixed point.
+    // Finds uniform values and variables that can be stored once per group, as a greatest fixpoint.
     void find_group_values() {
         ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
             group_node_[id] = direct_[id] && uniformity_.uniform(id) && may_be_group_node(id);
@@ -164,7 +164,7 @@ private:
                 out.items.push_back({.kind = GroupItem::Jump, .node = id, .inside = {}});
             } else if (group_node_[id] || is_group_store(id) ||
                        (node.op == Op::Var && plan_.group_variable(id))) {
-                // A uniform load must see what earlier operations of this group wrote.
+                // A uniform load must see the earlier writes of this group.
                 const bool reads = node.op == Op::Load && !is_var_access(fn_, id);
                 if (reads && open_writes_) flush(out);
                 out.items.push_back({.kind = GroupItem::Node, .node = id, .inside = {}});
@@ -194,7 +194,7 @@ private:
         }
     }
 
-    // A jump inside of a segment that leaves it: masks live on from segment to segment.
+    // Records a jump that leaves its segment: masks must be kept from segment to segment.
     void note_masked_jump(NodeId id) {
         if (fn_[id].op == Op::Return) {
             plan_.masks = true;

@@ -1,4 +1,4 @@
-// A backward walk decides what is split, a forward walk does it.
+// A backward walk decides which operations to split; a forward walk splits them.
 #include "passes/split_composites.hpp"
 
 #include "passes/rewrite.hpp"
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // Uses come after definitions, so that walking backwards all users of a value are decided before it.
+    // Uses come after definitions, so a backward walk decides all users of a value before the value.
     void decide(RegionId region) {
         const std::vector<NodeId>& nodes = fn_.nodes_of(region);
         for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {

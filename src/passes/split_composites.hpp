@@ -1,10 +1,10 @@
-// Arithmetic on complex numbers, and on vectors that are only taken apart again, becomes arithmetic on their
-// parts.
+// Splits arithmetic on complex numbers, and on vectors of which only components are used, into arithmetic on
+// their parts.
 //
-// Needs: a verified function. Leaves: no elementwise operation on complex numbers, and none on a vector all
-// of whose uses are extracts by constants (or operations that are split themselves). Each is one operation a
-// part, and a construct in its place. fold_constants and eliminate_dead then remove the detours and the parts
-// that nobody uses; contract_fma sees products through complex additions.
+// Requires: a verified function. Ensures: no elementwise operation on complex numbers, and none on a vector
+// whose uses are all extracts by constants (or operations that are split themselves). Each becomes one
+// operation per part and a construct. fold_constants and eliminate_dead then remove redundant constructs and
+// unused parts; contract_fma can then contract the products in complex additions.
 #pragma once
 
 #include "ir/function.hpp"

@@ -1,5 +1,5 @@
-// Walks the region tree until nothing changes. Each walk carries the reason why control is divergent (or
-// none); a jump in divergent control makes what comes after it, up to its target, divergent as well.
+// Walks the region tree until nothing changes. Each walk carries the cause of divergent control flow (or
+// none); a jump in divergent control flow makes the code after it, up to its target, divergent as well.
 #include "passes/uniformity.hpp"
 
 #include "core/fail.hpp"
@@ -29,7 +29,7 @@ public:
     Uniformity take() { return std::move(result_); }
 
 private:
-    // Jumps in divergent control, by what they leave; each is the jump's node.
+    // The jump nodes in divergent control flow, by kind.
     struct Jumps {
         NodeId to_next = ir::none;  // continue
         NodeId to_end = ir::none;   // break
@@ -45,7 +45,8 @@ private:
         }
     };
 
-    // `cause`: why control is divergent here; none when all invocations of the workgroup are together.
+    // `cause` is the node that makes control flow divergent here; none if all invocations of the workgroup
+    // run together.
     Jumps walk(RegionId region, NodeId cause) {
         set(result_.region_cause_[region], cause);
         Jumps jumps;
@@ -85,16 +86,16 @@ private:
         bool bounds = false;
         for (const NodeId used : fn_.args(id)) bounds |= varying(used);
         if (bounds) set(result_.loop_cause_[id], id);
-        // The first invocation that leaves early makes every later iteration divergent.
+        // After the first invocation leaves the loop, every later iteration is divergent.
         const NodeId inside = cause != ir::none ? cause : result_.loop_cause_[id];
         const Jumps jumps = walk(node.regions[0], inside);
         const NodeId leaves = jumps.to_end != ir::none ? jumps.to_end : jumps.out;
-        // In a loop that is divergent as a whole a jump may still be uniform among those that are in it, but
-        // nothing is gained by finding out.
+        // In a divergent loop a jump may still be uniform among the remaining invocations; this is not
+        // analysed.
         if (leaves != ir::none) set(result_.loop_cause_[id], leaves);
         if (node.op == Op::For && (bounds || leaves != ir::none)) set_varying(id);
         Jumps out;
-        out.out = jumps.out;  // break and continue end here
+        out.out = jumps.out;  // break and continue end at this loop
         return out;
     }
 
@@ -147,7 +148,7 @@ private:
             case Form::Elect: return true;
             default: break;
         }
-        // Pure operations; loads, whose root is varying when it is a variable with different values.
+        // Pure operations and loads; the root of a load is varying if it is a variable with different values.
         for (const NodeId used : fn_.args(id)) {
             if (varying(used)) return true;
         }
@@ -195,12 +196,10 @@ std::string describe(const Function& fn, NodeId cause) {
 void check_barriers(const Function& fn, const Uniformity& uniformity) {
     ir::for_each_node(fn, fn.body, [&](NodeId id) {
         if (fn[id].op != Op::Barrier || !uniformity.divergent(id)) return;
-        fail(ErrorCode::IrError, "a barrier stands where not all invocations of a workgroup come by",
+        fail(ErrorCode::IrError, "a barrier is not reached by all invocations of a workgroup",
              cat("kernel '", fn.name, "', barrier at ", place(fn, id), ": ",
                  describe(fn, uniformity.cause(id))),
-             "move the barrier out of the $if or loop, or make the condition the same for all invocations of "
-             "the "
-             "workgroup");
+             "move the barrier out of the $if or loop, or make the condition uniform over the workgroup");
     });
 }
 

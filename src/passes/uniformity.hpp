@@ -1,7 +1,7 @@
-// Which values are the same in all invocations of a workgroup, and where control flow may diverge inside of
-// one (docs/ir.md section 6). The analysis is a fixpoint: all is uniform until something says otherwise.
+// Determines which values are the same in all invocations of a workgroup, and where control flow may diverge
+// within one (docs/ir.md section 6). The analysis is a fixpoint that starts with everything uniform.
 //
-// Needs: a verified function. Changes nothing.
+// Requires: a verified function. Changes nothing.
 #pragma once
 
 #include "ir/function.hpp"
@@ -10,20 +10,22 @@ namespace volley::passes {
 
 class Uniformity {
 public:
-    /// Workgroup-uniform: all invocations that run the operation get the same value. For a Var: all its loads
-    /// at uniform paths are.
+    /// Returns whether all invocations of a workgroup that run the operation compute the same value. For a
+    /// Var, returns whether its loads with uniform paths do.
     [[nodiscard]] bool uniform(ir::NodeId id) const { return !varying_[id]; }
-    /// Control may be divergent where the region starts (for a loop's body: in some iteration).
+    /// Returns whether control flow may be divergent at the start of the region (for the body of a loop, in
+    /// some iteration).
     [[nodiscard]] bool divergent_region(ir::RegionId region) const {
         return region_cause_[region] != ir::none;
     }
-    /// Control may be divergent where the node stands: not all invocations of the workgroup may run it.
+    /// Returns whether control flow may be divergent at the node, so that not all invocations of the
+    /// workgroup run it.
     [[nodiscard]] bool divergent(ir::NodeId id) const { return node_cause_[id] != ir::none; }
-    /// The If, For, or jump that makes control divergent where the node stands; none when it is uniform.
+    /// Returns the If, For or jump that makes control flow divergent at the node; none if it is uniform.
     [[nodiscard]] ir::NodeId cause(ir::NodeId id) const { return node_cause_[id]; }
-    /// Some invocations of a workgroup may return while others go on.
+    /// Returns whether some invocations of a workgroup may return while others continue.
     [[nodiscard]] bool has_divergent_return() const noexcept { return divergent_return_; }
-    /// The loop may be left by some invocations while others stay in it.
+    /// Returns whether some invocations may leave the loop while others stay in it.
     [[nodiscard]] bool divergent_loop(ir::NodeId loop) const { return loop_cause_[loop] != ir::none; }
 
 private:
@@ -31,14 +33,15 @@ private:
     std::vector<bool> varying_;             // per node
     std::vector<ir::NodeId> node_cause_;    // per node
     std::vector<ir::NodeId> region_cause_;  // per region
-    std::vector<ir::NodeId> loop_cause_;  // per node: what makes invocations leave a loop at different times
+    std::vector<ir::NodeId>
+        loop_cause_;  // per node: the cause of invocations leaving a loop at different times
     bool divergent_return_ = false;
 };
 
 [[nodiscard]] Uniformity analyse_uniformity(const ir::Function& fn);
 
-/// Throws IrError when a barrier stands where control may be divergent, naming its source line and that of
-/// the condition, loop or jump which is the reason.
+/// Throws IrError if a barrier is in divergent control flow, naming its source line and that of the
+/// condition, loop or jump that causes the divergence.
 void check_barriers(const ir::Function& fn, const Uniformity& uniformity);
 
 }  // namespace volley::passes
