@@ -1,5 +1,6 @@
 // Complex arithmetic in real operations. A real operand stays real: scaling by it costs two products, and an
-// infinite part does not meet an invented zero. Functions of f16 compute in f32, as those of real numbers do.
+// infinite part is not multiplied by an implied zero. Functions of f16 compute in f32, like those of real
+// numbers.
 #include "lang/expand.hpp"
 
 #include <limits>
@@ -29,9 +30,9 @@ NodeId Expand::complex_mul(NodeId a, NodeId b) {
     return complex(sub(mul(ar, br), mul(ai, bi)), add(mul(ar, bi), mul(ai, br)));
 }
 
-// Smith's method: divides by the larger part of b first, so that |b|^2 is never formed. Sums of two parts are
-// at most twice the larger: both sides are halved first, but for a small divisor, where that would cost bits,
-// and where a sum that overflows belongs to a quotient that does.
+// Smith's method: divides by the larger part of b first, so that |b|^2 is never computed. Sums of two parts
+// are at most twice the larger part, so both operands are halved first to avoid overflow. A small divisor is
+// not halved: that would lose bits, and a sum that overflows then belongs to a quotient that overflows.
 NodeId Expand::complex_div(NodeId a, NodeId b) {
     if (type(a).scalar() == ScalarType::F16) return narrowed(complex_div(widened(a), widened(b)));
     const bool real_dividend = !type(a).is_complex();
@@ -47,7 +48,7 @@ NodeId Expand::complex_div(NodeId a, NodeId b) {
     const NodeId real_larger = op(Op::Ge, {abs_br, abs_bi});
     const NodeId large = select(real_larger, br, bi);
     const NodeId small = select(real_larger, bi, br);
-    // Over zero, the parts are divided by it.
+    // For a zero divisor the ratio is zero, so that the parts are divided by zero.
     const NodeId ratio = select(op(Op::Eq, {large, zero}), zero, div(small, large));
     const NodeId scale =
         select(op(Op::Lt, {op(Op::Max, {abs_br, abs_bi}), number(t, 0.5)}), number(t, 1), number(t, 0.5));
@@ -84,7 +85,7 @@ NodeId Expand::complex_log(NodeId z) {
     const NodeId x = re(z);
     const NodeId y = im(z);
     const DType t = type(x);
-    // |z| may be beyond the largest number: then half of it is taken.
+    // |z| may overflow; z is then halved.
     const NodeId larger = op(Op::Max, {op(Op::Abs, {x}), op(Op::Abs, {y})});
     const NodeId is_huge = op(Op::Gt, {larger, number(t, largest(t) / 2)});
     const NodeId scale = select(is_huge, number(t, 0.5), number(t, 1));
@@ -97,19 +98,19 @@ NodeId Expand::complex_sqrt(NodeId z) {
     const DType t = type(z).scalar();
     const NodeId abs_x = op(Op::Abs, {re(z)});
     const NodeId abs_y = op(Op::Abs, {im(z)});
-    // |x| + |z| is at most three times the larger part: where that is too much, a sixteenth is taken.
+    // |x| + |z| is at most three times the larger part; if that might overflow, z is divided by 16.
     const NodeId is_huge = op(Op::Gt, {op(Op::Max, {abs_x, abs_y}), number(t, largest(t) / 4)});
     const NodeId scale = select(is_huge, number(t, 0.0625), number(t, 1));
     const NodeId x = mul(re(z), scale);
     const NodeId y = mul(im(z), scale);
-    // r = sqrt((|x| + |z|) / 2) has no cancellation; the other part is y / 2r.
+    // r = sqrt((|x| + |z|) / 2) avoids cancellation; the other part is y / 2r.
     const NodeId half = number(t, 0.5);
     const NodeId zero = number(t, 0);
     const NodeId r = op(Op::Sqrt, {mul(add(op(Op::Abs, {x}), op(Op::Hypot, {x, y})), half)});
     const NodeId other = select(op(Op::Eq, {r, zero}), y, div(mul(y, half), r));
     const NodeId right = op(Op::Ge, {x, zero});
     const NodeId real = select(right, r, op(Op::Abs, {other}));
-    // Below the cut along the negative numbers, down to -0, the root is below the real numbers.
+    // The branch cut is along the negative real numbers: the imaginary part has the sign of y, including -0.
     const NodeId imaginary = select(right, other, select(is_negative(y), neg(r), r));
     const NodeId back = select(is_huge, number(t, 4), number(t, 1));
     const NodeId is_infinite = op(Op::IsInf, {y});
@@ -137,14 +138,14 @@ NodeId Expand::complex_fn(Fn fn, Nodes args) {
         case Fn::Exp: {
             const NodeId radius = op(Op::Exp, {re(z)});
             const NodeId angle = im(z);
-            // Real numbers stay real, also where the radius overflows.
+            // Real numbers stay real, even if the radius overflows.
             const NodeId is_real = op(Op::Eq, {angle, number(part_type, 0)});
             return complex(mul(radius, op(Op::Cos, {angle})),
                            select(is_real, angle, mul(radius, op(Op::Sin, {angle}))));
         }
         case Fn::Log: return complex_log(z);
         case Fn::Sqrt: return complex_sqrt(z);
-        default: {  // Pow: exp(w * log(z)), and 0 to any power is 0, to the power of 0 it is 1
+        default: {  // Pow: exp(w * log(z)); 0 to the power of 0 is 1, to any other power 0
             const NodeId w = args[1];
             const DType t = type(z).is_complex() ? type(z) : type(w);
             const NodeId base[] = {widen(z, t)};

@@ -23,9 +23,9 @@ Scope::~Scope() {
     t->unwind(depth_);
     try {
         t->poison(at_,
-                  cat("the body of a ", name_, " was left by ",
+                  cat("control left the body of a ", name_, " by ",
                       std::uncaught_exceptions() > exceptions_ ? "an exception"
-                                                               : "a break, continue, return or goto of C++"));
+                                                               : "a C++ break, continue, return or goto"));
     } catch (...) {
         t->poison(at_, {});
     }
@@ -53,7 +53,7 @@ bool If::next() {
             b.end_if();
             left();
             state_ = 3;
-            // The host cannot say whether there was an $else; an empty one means the same.
+            // The host cannot tell whether there was an $else; an empty one is equivalent to none.
             ir::RegionId& otherwise = t.function()[id].regions[1];
             if (t.function().regions[otherwise].nodes.empty()) otherwise = ir::none;
             return false;
@@ -106,8 +106,7 @@ void ForLoop::close() {
 void jump(ir::Op op, Site at) {
     Tracer& t = Tracer::current(at);
     if (op != ir::Op::Return && !t.in_loop()) {
-        t.fail(cat("$", ir::mnemonic(op), " stands outside of a loop"),
-               "use it in the body of a $for or $while");
+        t.fail(cat("$", ir::mnemonic(op), " is outside a loop"), "use it in the body of a $for or $while");
     }
     t.builder().jump(op);
 }

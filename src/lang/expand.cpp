@@ -1,10 +1,10 @@
-// Shapes: widening scalars, and numbers of any shape.
+// Widens scalars to other shapes, and creates numbers of any shape.
 #include "lang/expand.hpp"
 
 namespace volley::lang {
 namespace {
 
-// As Type<T>::rank of the headers.
+// Matches Type<T>::rank in the headers.
 int rank(DType type) {
     if (type.is_scalar()) return 0;
     if (type.is_vector() || type.is_complex()) return 1;
@@ -22,17 +22,17 @@ ir::NodeId Expand::number(DType type, double value) {
     return widen(b_.constant_number(type.scalar(), value), type);
 }
 
-ir::NodeId Expand::widen(ir::NodeId a, DType wanted) {
+ir::NodeId Expand::widen(ir::NodeId a, DType requested) {
     const DType own = type(a);
-    if (own == wanted) return a;
-    if (own.is_scalar() && own.scalar() == wanted.scalar()) {
-        if (wanted.is_vector()) {
-            const std::vector<ir::NodeId> parts(wanted.count(), a);
-            return make(wanted, parts);
+    if (own == requested) return a;
+    if (own.is_scalar() && own.scalar() == requested.scalar()) {
+        if (requested.is_vector()) {
+            const std::vector<ir::NodeId> parts(requested.count(), a);
+            return make(requested, parts);
         }
-        if (wanted.is_complex()) return complex(a, b_.constant_number(own.scalar(), 0));
+        if (requested.is_complex()) return complex(a, b_.constant_number(own.scalar(), 0));
     }
-    t_.fail(cat_types(own, wanted), "convert it with cast<T>(v)");
+    t_.fail(cat_types(own, requested), "convert it with cast<T>(v)");
 }
 
 void Expand::even_out(std::vector<ir::NodeId>& operands) {
@@ -44,8 +44,8 @@ void Expand::even_out(std::vector<ir::NodeId>& operands) {
     for (ir::NodeId& id : operands) id = widen(id, widest);
 }
 
-std::string Expand::cat_types(DType own, DType wanted) {
-    return "a value of type " + own.name() + " stands where " + wanted.name() + " is needed";
+std::string Expand::cat_types(DType own, DType requested) {
+    return "a value of type " + own.name() + " is used, but " + requested.name() + " is required";
 }
 
 }  // namespace volley::lang

@@ -1,5 +1,4 @@
-// What the operations that are made of several others are written with: nodes of the current trace, with
-// shapes evened out.
+// Helpers to record operations that consist of several IR operations.
 #pragma once
 
 #include "lang/tracer.hpp"
@@ -10,7 +9,7 @@ namespace volley::lang {
 
 using Nodes = std::span<const ir::NodeId>;
 
-/// Short names for emitting nodes. Every function takes and gives node ids of one trace.
+/// Short names for emitting nodes. Every function takes and returns node ids of one trace.
 class Expand {
 public:
     explicit Expand(Tracer& tracer) : t_(tracer), b_(tracer.builder()) {}
@@ -31,11 +30,12 @@ public:
     ir::NodeId re(ir::NodeId z) { return type(z).is_complex() ? part(z, 0) : z; }
     ir::NodeId im(ir::NodeId z) { return part(z, 1); }
 
-    /// A number in every component of a scalar or vector type.
+    /// Returns a scalar or vector with the number in every component.
     ir::NodeId number(DType type, double value);
-    /// Where a scalar meets a vector, complex number or column: the scalar in that type.
+    /// Converts a scalar to a vector, complex number or column; returns other values of the same type
+    /// unchanged.
     ir::NodeId widen(ir::NodeId a, DType type);
-    /// All operands in the type of the widest.
+    /// Widens all operands to the type of the widest.
     void even_out(std::vector<ir::NodeId>& operands);
 
     // complex.cpp
@@ -55,12 +55,12 @@ public:
     ir::NodeId dot(ir::NodeId a, ir::NodeId b);
 
 private:
-    /// From f16 to f32 and back, real or complex.
+    /// Convert real or complex values from f16 to f32, and back.
     ir::NodeId widened(ir::NodeId a);
     ir::NodeId narrowed(ir::NodeId z);
-    /// Whether the sign bit of an f32 or f64 is set.
+    /// Returns whether the sign bit of an f32 or f64 is set.
     ir::NodeId is_negative(ir::NodeId a);
-    static std::string cat_types(DType own, DType wanted);
+    static std::string cat_types(DType own, DType requested);
 
     Tracer& t_;
     ir::Builder& b_;

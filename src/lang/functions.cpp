@@ -1,4 +1,4 @@
-// The functions on real numbers and vectors that are made of several operations.
+// The functions of real numbers and vectors that consist of several operations.
 #include "lang/expand.hpp"
 
 #include <numbers>
@@ -23,7 +23,7 @@ NodeId Expand::real_fn(Fn fn, Nodes args) {
             return select(op(Op::And, {wrong_sign, op(Op::Ne, {rem, zero})}), add(rem, y), rem);
         }
         case Fn::ModfFraction: {
-            // Of whole numbers and infinities the fraction is a zero with their sign.
+            // The fraction of integers and infinities is a zero with their sign.
             const NodeId whole = op(Op::Trunc, {a});
             const NodeId unit = op(Op::Max, {op(Op::Min, {a, number(t, 1)}), number(t, -1)});
             return select(op(Op::Eq, {a, whole}), mul(unit, number(t, 0)), sub(a, whole));

@@ -1,4 +1,4 @@
-// Ravelling and unravelling of indices.
+// Ravels and unravels indices.
 #include "lang/expand.hpp"
 
 #include <volley/lang/index.hpp>

@@ -1,4 +1,4 @@
-// Matrices as columns: products, transposition, determinants and inverses.
+// Operations on matrices as columns: products, transposes, determinants and inverses.
 #include "lang/expand.hpp"
 
 namespace volley::lang {
@@ -27,7 +27,7 @@ private:
     NodeId at_[16] = {};
 };
 
-// The determinant of the submatrix of the given columns and rows.
+// Returns the determinant of the submatrix of the given columns and rows.
 NodeId minor(Expand& x, const Components& m, std::span<const unsigned> columns,
              std::span<const unsigned> rows) {
     if (columns.size() == 1) return m(columns[0], rows[0]);
@@ -60,7 +60,7 @@ NodeId determinant(Expand& x, const Components& m) {
     return minor(x, m, all, all);
 }
 
-// The adjugate by cofactors, over the determinant, which is the first row of products of both.
+// Divides the adjugate by the determinant, which is the sum of products of the first row and its cofactors.
 NodeId inverse(Expand& x, NodeId matrix) {
     const DType t = x.type(matrix);
     const Components m(x, matrix);
@@ -96,7 +96,7 @@ NodeId transpose(Expand& x, NodeId matrix) {
     return x.make(t, columns);
 }
 
-// matrix * vector: the columns, weighted.
+// Returns matrix * vector, as the weighted sum of the columns.
 NodeId combine(Expand& x, NodeId matrix, NodeId weights) {
     const DType column = x.type(matrix).part(0);
     NodeId sum = ir::none;

@@ -1,4 +1,4 @@
-// Recording accesses: variables, shared arrays, buffers, atomics and parameters.
+// Records accesses to variables, shared arrays, buffers and parameters, and atomics.
 #include "core/text.hpp"
 #include "ir/typing.hpp"
 #include "lang/expand.hpp"
@@ -8,7 +8,7 @@
 namespace volley::lang {
 namespace {
 
-// Where a Ref points to: the root, and the path from there. A place is known by the load that made it.
+// Returns the root and the path that a Ref refers to. A Place is identified by its load.
 std::vector<ir::NodeId> address(Tracer& t, Ref place) {
     t.check(place);
     std::vector<ir::NodeId> operands;
@@ -25,21 +25,21 @@ std::vector<ir::NodeId> address(Tracer& t, Ref place) {
 bool is_root(Tracer& t, Ref ref) { return ir::form(t.function()[ref.node()].op) == ir::Form::Root; }
 
 void check_index(Tracer& t, DType at, ir::NodeId index) {
-    if (at.is_struct() || at.is_scalar()) return;  // the IR's typing says what is wrong with it
+    if (at.is_struct() || at.is_scalar()) return;  // the typing rules of the IR report the error
     const auto constant = t.function().constant_int(index);
     if (constant && static_cast<std::uint64_t>(*constant) >= at.count()) {
-        t.fail(cat("the index ", *constant, " is outside of ", at.name()),
-               cat("it has ", at.count(), " parts, counted from 0"));
+        t.fail(cat("the index ", *constant, " is out of range for ", at.name()),
+               cat("use 0 to ", at.count() - 1));
     }
 }
 
-// The operands of a load: root, path, and these indices.
+// Returns the operands of a load: root, path and indices.
 std::vector<ir::NodeId> indexed(Tracer& t, Ref parent, const Ref* indices, unsigned count) {
     std::vector<ir::NodeId> operands = address(t, parent);
     bool element_of_buffer = operands.size() == 1 && t.function()[operands[0]].op == ir::Op::Buffer;
     for (unsigned k = 0; k < count; ++k) {
         const ir::NodeId index = t.read(indices[k]);
-        // A path into a buffer starts with the element's index, whose limit is known at launch only.
+        // A path into a buffer starts with the element index, whose limit is known only at launch.
         if (!element_of_buffer) check_index(t, ir::access_type(t.function(), ir::Op::Load, operands), index);
         element_of_buffer = false;
         operands.push_back(index);
@@ -75,9 +75,10 @@ Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank, S
     DType type = element;
     for (unsigned k = rank; k-- > 0;) {
         if (extents[k] == 0)
-            t.fail("a shared array has an extent of zero", "give each dimension at least one element");
+            t.fail("a shared array has an extent of zero", "use at least one element per dimension");
         if (extents[k] > (std::uint64_t{1} << 40) / type.size()) {
-            t.fail("a shared array is too large", "shared memory is some tens of KiB: use a buffer");
+            t.fail("a shared array is too large",
+                   "use a buffer: devices have only tens of KiB of shared memory");
         }
         type = DType::array(type, extents[k]);
     }
@@ -87,7 +88,7 @@ Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank, S
 Ref element(Ref parent, const Ref* indices, unsigned count) {
     Tracer& t = Tracer::current();
     t.check(parent);
-    if (parent.kind() == Ref::Kind::Partial) static_cast<void>(t.read(parent));  // fails, and says why
+    if (parent.kind() == Ref::Kind::Partial) static_cast<void>(t.read(parent));  // throws with the reason
     if (parent.kind() == Ref::Kind::Value && !is_root(t, parent)) return extract(parent, indices[0]);
     const std::vector<ir::NodeId> operands = indexed(t, parent, indices, count);
     if (parent.kind() == Ref::Kind::Place) t.drop_unused(parent.node());
@@ -97,7 +98,7 @@ Ref element(Ref parent, const Ref* indices, unsigned count) {
 Ref locate(Ref parent, const Ref* indices, unsigned count) {
     Tracer& t = Tracer::current();
     const std::vector<ir::NodeId> operands = indexed(t, parent, indices, count);
-    // The load is in no region: it only keeps the path.
+    // The load is in no region: it only stores the path.
     ir::Function& fn = t.function();
     const DType type = ir::access_type(fn, ir::Op::Load, operands);
     return Ref(Ref::Kind::Place, fn.add(ir::Op::Load, type, operands, 0, t.builder().loc()), t.serial());
@@ -106,7 +107,7 @@ Ref locate(Ref parent, const Ref* indices, unsigned count) {
 Ref store(Ref place, Ref value) {
     Tracer& t = Tracer::current();
     if (place.kind() == Ref::Kind::Partial) static_cast<void>(t.read(place));
-    if (place.kind() == Ref::Kind::Value) t.fail("a value was assigned to", "declare a Var");
+    if (place.kind() == Ref::Kind::Value) t.fail("a value cannot be assigned to", "declare a Var");
     const std::vector<ir::NodeId> target = address(t, place);
     const DType type = ir::access_type(t.function(), ir::Op::Load, target);
     const ir::NodeId stored = Expand(t).widen(t.read(value), type);
@@ -119,13 +120,12 @@ Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, Site at) {
     Tracer& t = Tracer::current(at);
     if (place.kind() != Ref::Kind::Place) {
         static_cast<void>(t.read(place));
-        t.fail("an atomic operation was used on a value",
-               "atomics act on elements of buffers and shared arrays");
+        t.fail("an atomic operation cannot act on a value", "use an element of a buffer or shared array");
     }
     const std::vector<ir::NodeId> target = address(t, place);
     if (t.function()[target[0]].op == ir::Op::Var) {
-        t.fail("an atomic operation was used on a variable",
-               "variables belong to one invocation: assign to them");
+        t.fail("an atomic operation cannot act on a variable",
+               "assign to the variable, which belongs to one invocation");
     }
     std::vector<ir::NodeId> operands = {target[0]};
     for (const Ref value : values) operands.push_back(t.read(value));
@@ -142,10 +142,9 @@ Ref buffer_size(Ref buffer, ScalarType type, Site at) {
 }
 
 void fail_partial(unsigned given, unsigned rank) {
-    Tracer::current().fail(
-        cat("a shared array of ", rank, rank == 1 ? " dimension" : " dimensions", " was indexed ", given,
-            given == 1 ? " time" : " times"),
-        "give one index for each dimension; parts of an element are reached by tile(y, x)[k]");
+    Tracer::current().fail(cat("a shared array of ", rank, rank == 1 ? " dimension" : " dimensions",
+                               " is accessed with ", given, given == 1 ? " index" : " indices"),
+                           "use one index per dimension, and tile(y, x)[k] for a part of an element");
 }
 
 Ref declare_buffer(DType element, bool read_only) {

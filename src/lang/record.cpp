@@ -1,5 +1,4 @@
-// Recording single operations: constants, arithmetic, conversions and composites. See
-// <volley/lang/record.hpp>.
+// Records single operations: constants, arithmetic, conversions and composites. See <volley/lang/record.hpp>.
 #include "core/text.hpp"
 #include "lang/expand.hpp"
 
@@ -12,10 +11,10 @@
 namespace volley::lang {
 namespace {
 
-// Where a signed or unsigned 64-bit integer fits into `type`.
+// Returns whether a signed or unsigned 64-bit integer fits in `type`.
 template <class N>
 bool fits(ScalarType type, N value) {
-    if (volley::is_float(type)) return true;  // lang has a variable of that name
+    if (volley::is_float(type)) return true;  // qualified: lang has a variable of that name
     if (type == ScalarType::Bool) return value == 0 || value == 1;
     const unsigned bits = bits_of(type);
     if (is_unsigned_integer(type)) {
@@ -30,12 +29,13 @@ template <class N>
 Ref integer(ScalarType type, N value, Site at) {
     Tracer& t = Tracer::current(at);
     if (!fits(type, value)) {
-        t.fail(cat("the number ", value, " does not fit ", name_of(type)),
-               "the number adopts the type of the value beside it: convert that value with cast<T>(v)");
+        t.fail(cat("the number ", value, " does not fit in ", name_of(type)),
+               "a number takes the type of the other operand: convert that operand with cast<T>(v)");
     }
     ir::Builder& b = t.builder();
     switch (type) {
-        // Straight to the wanted precision: by way of double a large integer would be rounded twice.
+        // Converts directly to the requested precision: through double a large integer would be rounded
+        // twice.
         case ScalarType::F16: return t.wrap(b.constant(type, half(value).bits()));
         case ScalarType::F32: return t.wrap(b.constant_f32(static_cast<float>(value)));
         case ScalarType::F64: return t.wrap(b.constant_f64(static_cast<double>(value)));
@@ -46,7 +46,8 @@ Ref integer(ScalarType type, N value, Site at) {
 ir::NodeId constant_at(ir::Builder& b, DType type, const unsigned char* bytes) {
     if (type.is_scalar()) {
         std::uint64_t bits = 0;
-        std::memcpy(&bits, bytes, type.size());  // little-endian hosts only, as all devices are
+        std::memcpy(&bits, bytes,
+                    type.size());  // requires a little-endian host; all devices are little-endian
         if (type.scalar() == ScalarType::Bool) bits = bits != 0 ? 1 : 0;
         return b.constant(type.scalar(), bits);
     }
@@ -60,7 +61,7 @@ ir::NodeId constant_at(ir::Builder& b, DType type, const unsigned char* bytes) {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Operations that act on complex numbers or matrices and are no single node.
+// Returns whether the operation acts on complex numbers or matrices and needs several nodes.
 bool needs_expansion(ir::Op op, const Expand& x, std::span<const ir::NodeId> operands) {
     if (op != ir::Op::Mul && op != ir::Op::Div && op != ir::Op::Eq && op != ir::Op::Ne) return false;
     return std::any_of(operands.begin(), operands.end(),
@@ -89,14 +90,15 @@ Ref number(ScalarType type, double value, Site at) {
     const bool overflows = (type == ScalarType::F32 && std::isinf(static_cast<float>(value))) ||
                            (type == ScalarType::F16 && std::isinf(static_cast<float>(half(value))));
     if (overflows && !std::isinf(value)) {
-        t.fail(cat("the number ", value, " does not fit ", name_of(type)),
-               "the number adopts the type of the value beside it: convert that value with cast<T>(v)");
+        t.fail(cat("the number ", value, " does not fit in ", name_of(type)),
+               "a number takes the type of the other operand: convert that operand with cast<T>(v)");
     }
     return t.wrap(t.builder().constant_number(type, value));
 }
 
 Ref index_number(std::int64_t value, Site at) {
-    if (value < 0) Tracer::current(at).fail(cat("the index ", value, " is negative"), "indices count from 0");
+    if (value < 0)
+        Tracer::current(at).fail(cat("the index ", value, " is negative"), "use indices of 0 or more");
     return index_number(static_cast<std::uint64_t>(value), at);
 }
 
@@ -205,10 +207,12 @@ void print(const char* format, const Ref* values, std::size_t count, Site at) {
     std::vector<ir::NodeId> nodes;
     for (std::size_t k = 0; k < count; ++k) nodes.push_back(t.read(values[k]));
     const auto places = ir::print_places(format);
-    if (!places) t.fail(cat("the format \"", format, "\" has a lone brace"), "write {{ or }} for a brace");
+    if (!places)
+        t.fail(cat("the format \"", format, "\" has an unmatched brace"),
+               "write {{ or }} for a literal brace");
     if (*places != count) {
-        t.fail(cat("the format \"", format, "\" has ", *places, " places for ", count, " values"),
-               "write {} once for each value");
+        t.fail(cat("the format \"", format, "\" has ", *places, " placeholders for ", count, " values"),
+               "write {} for each value");
     }
     t.builder().print(format, nodes);
 }

@@ -1,4 +1,4 @@
-// TracedKernel: a face on the IR for headers that do not see it.
+// TracedKernel wraps an IR function for public headers, which do not include the IR.
 #include "ir/printer.hpp"
 
 #include <volley/lang/trace.hpp>

@@ -1,4 +1,4 @@
-// The tracer: bookkeeping around ir::Builder, and the one place where a trace begins and ends.
+// The tracer's bookkeeping around ir::Builder, and trace(), which begins and ends every trace.
 #include "lang/tracer.hpp"
 
 #include "core/fail.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 thread_local Tracer* current_tracer = nullptr;
 
-// Zero is no trace. 2^32 traces of one process may pass: a stale value would then have to meet its own
-// number.
+// Zero means no trace. The counter wraps after 2^32 traces; a stale value goes unnoticed only if it meets a
+// trace with its own number.
 std::uint32_t next_serial() noexcept {
     static std::atomic<std::uint32_t> counter{0};
     std::uint32_t serial = 0;
@@ -35,9 +35,9 @@ public:
 };
 
 [[noreturn]] void fail_with_nested(const Tracer& tracer, std::string_view thrown) {
-    std::throw_with_nested(
-        TraceError(cat("the body of the kernel threw an exception while it was traced", thrown),
-                   tracer.subject(), "the body runs on the host to record the kernel: let it not throw"));
+    std::throw_with_nested(TraceError(
+        cat("the body of the kernel threw an exception while it was traced", thrown), tracer.subject(),
+        "do not throw from the body, which runs on the host to record the kernel"));
 }
 
 }  // namespace
@@ -60,14 +60,13 @@ Tracer* Tracer::find() noexcept { return current_tracer; }
 Tracer& Tracer::current(Site at) {
     Tracer* const tracer = current_tracer;
     if (tracer == nullptr) {
-        volley::fail(ErrorCode::TraceError,
-                     "an operation of the kernel language was used outside of a kernel", where(at),
-                     "use it in the function that is given to kernel(...), or in one that it calls");
+        volley::fail(ErrorCode::TraceError, "an operation of the kernel language is used outside a kernel",
+                     where(at), "use it in the function passed to kernel(...), or in one that it calls");
     }
     tracer->move_to(at);
     if (tracer->fn_.nodes.size() > tracer->max_operations_) {
         tracer->fail(cat("the kernel has recorded more than ", tracer->max_operations_, " operations"),
-                     "a host loop unrolls into the kernel: use $for to loop on the device");
+                     "use $for to loop on the device: a host loop is unrolled into the kernel");
     }
     return *tracer;
 }
@@ -93,7 +92,7 @@ void Tracer::fail(std::string_view what, std::string_view advice) const {
 }
 
 bool Tracer::is_visible(ir::NodeId id) const {
-    if (id >= scope_of_.size()) return true;  // of the present scope
+    if (id >= scope_of_.size()) return true;  // belongs to the current scope
     const ir::Op op = fn_[id].op;
     if (op == ir::Op::Shared || op == ir::Op::Buffer || op == ir::Op::Param) return true;
     return scope_open_[scope_of_[id]];
@@ -101,16 +100,16 @@ bool Tracer::is_visible(ir::NodeId id) const {
 
 void Tracer::check(Ref ref) const {
     if (ref.trace() != serial_ || ref.node() >= fn_.nodes.size()) {
-        fail("a value of another kernel, or of an earlier trace of this one, was used",
-             "values live while their kernel is traced: keep them inside of its function");
+        fail("a value of another kernel, or of an earlier trace of this one, is used",
+             "use values only in the function of their kernel, while it is traced");
     }
     if (!is_visible(ref.node())) {
-        fail("a value made in the body of a $if, $for or $while was used after the body's end",
-             "declare a Var before the body and assign to it inside");
+        fail("a value computed in the body of a $if, $for or $while is used after the end of the body",
+             "declare a Var before the body and assign to it in the body");
     }
     if (ref.steps() > Ref::max_steps) {
-        fail("a member was selected through too many levels of structs",
-             cat("name an inner part first: at most ", Ref::max_steps, " levels are followed at once"));
+        fail("a member is selected through too many levels of structs",
+             cat("select at most ", Ref::max_steps, " levels at once, and name the intermediate part"));
     }
 }
 
@@ -122,8 +121,7 @@ ir::NodeId Tracer::read(Ref ref) {
     check(ref);
     switch (ref.kind()) {
         case Ref::Kind::Partial:
-            fail("a shared array was used with indices missing",
-                 "index all its dimensions, as in tile[y][x]");
+            fail("a shared array is used with too few indices", "index all its dimensions, as in tile[y][x]");
         case Ref::Kind::Var: {
             std::vector<ir::NodeId> path;
             append_steps(ref, path);
@@ -146,7 +144,8 @@ ir::Region& Tracer::region() {
 }
 
 void Tracer::drop_unused(ir::NodeId load) {
-    // A use has a later operand slot; the load was made for the expression at hand, so few have followed.
+    // Uses of the load have later operand slots; it was recorded for the current expression, so there are few
+    // of them.
     constexpr std::size_t reach = 64;
     const std::size_t first = fn_[load].first + fn_[load].count;
     if (fn_.operands.size() - first > reach) return;
@@ -189,7 +188,7 @@ void Tracer::unwind(std::uint32_t depth) noexcept {
             if (op == ir::Op::Loop) builder_.end_loop();
         }
     } catch (...) {
-        // Only memory can run out here. What was built is not used: the trace is poisoned by the caller.
+        // Only std::bad_alloc can occur here. The function is not used, because the caller poisons the trace.
         poisoned_ = true;
     }
 }
@@ -215,9 +214,9 @@ std::string_view Tracer::next_parameter_name() {
 ir::Function Tracer::finish() {
     if (poisoned_) {
         builder_.set_loc(poison_loc_);
-        fail(poison_what_.empty() ? "a body was left before its end" : poison_what_,
-             "use $break, $continue or $return: those of C++ end the tracing of a body, not the kernel's own "
-             "flow");
+        fail(poison_what_.empty() ? "control left a body before its end" : poison_what_,
+             "use $break, $continue or $return: the C++ statements end the tracing of a body, not its "
+             "execution");
     }
     ir::verify(fn_);
     return std::move(fn_);
@@ -226,8 +225,8 @@ ir::Function Tracer::finish() {
 ir::Function trace(std::string_view name, void (*body)(void*), void* context, const TraceOptions& options) {
     if (const Tracer* outer = Tracer::find()) {
         volley::fail(ErrorCode::TraceError,
-                     cat("kernel '", name, "' was made inside of another kernel's body"), outer->subject(),
-                     "make kernels on the host, and call plain functions inside of kernels");
+                     cat("kernel '", name, "' is created in the body of another kernel"), outer->subject(),
+                     "create kernels in host code, and call plain functions in kernels");
     }
     Tracer tracer(name, options);
     {

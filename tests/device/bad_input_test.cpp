@@ -233,7 +233,7 @@ VOLLEY_DEVICE_TEST(BadInput, OperationsOutsideOfAKernelAreRefused) {
         kept.push_back(global_id().x);
         d[global_id().x] = 1u;
     })(data);
-    expect_refused(ErrorCode::TraceError, "outside of a kernel", [&] { (void)(kept[0] + 1u); });
+    expect_refused(ErrorCode::TraceError, "outside a kernel", [&] { (void)(kept[0] + 1u); });
     expect_refused(ErrorCode::TraceError, "another kernel",
                    [&] { kernel("late", [&](Buff<u32> d) { d[kept[0]] = 2u; })(data); });
 }

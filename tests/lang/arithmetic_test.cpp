@@ -1,4 +1,4 @@
-// Operators, host numbers beside values, and conversions: what each traces to.
+// Operators, host numbers as operands, and conversions: what each traces to.
 #include "lang/traced.hpp"
 
 namespace volley::test {
@@ -32,12 +32,13 @@ TEST(Arithmetic, HostNumbersAdoptTheTypeOfTheValue) {
 
 TEST(Arithmetic, NumbersThatDoNotFitAreErrors) {
     EXPECT_THAT(error_of([](Const<u32> x) { print("{}", x + -1); }),
-                HasSubstr("the number -1 does not fit u32"));
-    EXPECT_THAT(error_of([](Const<i8> x) { print("{}", x + 128); }), HasSubstr("128 does not fit i8"));
-    EXPECT_THAT(error_of([](Const<u8> x) { print("{}", x + 256); }), HasSubstr("256 does not fit u8"));
-    EXPECT_THAT(error_of([](Const<half> x) { print("{}", x * 1e6); }), HasSubstr("1e+06 does not fit f16"));
-    EXPECT_THAT(error_of([](Const<float> x) { print("{}", x * 1e300); }), HasSubstr("does not fit f32"));
-    EXPECT_THAT(error_of([](Const<i64> x) { print("{}", x + ~u64{0}); }), HasSubstr("does not fit i64"));
+                HasSubstr("the number -1 does not fit in u32"));
+    EXPECT_THAT(error_of([](Const<i8> x) { print("{}", x + 128); }), HasSubstr("128 does not fit in i8"));
+    EXPECT_THAT(error_of([](Const<u8> x) { print("{}", x + 256); }), HasSubstr("256 does not fit in u8"));
+    EXPECT_THAT(error_of([](Const<half> x) { print("{}", x * 1e6); }),
+                HasSubstr("1e+06 does not fit in f16"));
+    EXPECT_THAT(error_of([](Const<float> x) { print("{}", x * 1e300); }), HasSubstr("does not fit in f32"));
+    EXPECT_THAT(error_of([](Const<i64> x) { print("{}", x + ~u64{0}); }), HasSubstr("does not fit in i64"));
     EXPECT_EQ(error_of([](Const<i8> x) { print("{}", x + -128); }), "");
     EXPECT_EQ(error_of([](Const<u64> x) { print("{}", x + ~u64{0}); }), "");
     EXPECT_EQ(error_of([](Const<i64> x) { print("{}", x + std::numeric_limits<i64>::min()); }), "");
@@ -96,7 +97,7 @@ TEST(Arithmetic, NumbersOnEitherSideOfAComparison) {
     EXPECT_EQ(count_of(text, " = ne "), 1u);
 }
 
-TEST(Arithmetic, ScalarsWidenBesideVectors) {
+TEST(Arithmetic, ScalarsWidenToVectorOperands) {
     EXPECT_EQ(body_of([](Buff<vec2> data, Const<float> x) { data[0] = x * data[1]; }),
               "  %0 = buffer vec2<f32> \"arg0\"\n"
               "  %1 = param f32 \"arg1\"\n"
@@ -136,7 +137,7 @@ TEST(Arithmetic, CompoundAssignmentOnVariablesAndElements) {
     EXPECT_EQ(count_of(text, "store"), 8u);
 }
 
-TEST(Arithmetic, PostIncrementGivesTheOldValue) {
+TEST(Arithmetic, PostIncrementReturnsTheOldValue) {
     EXPECT_EQ(body_of([](Buff<u32> data) {
                   Var<u32> x;
                   data[0] = x++;
@@ -168,7 +169,7 @@ TEST(Arithmetic, Casts) {
     EXPECT_THAT(text, HasSubstr(": complex<f32>"));
 }
 
-TEST(Arithmetic, CastToTheOwnTypeIsNothing) {
+TEST(Arithmetic, CastToTheSameTypeRecordsNothing) {
     EXPECT_EQ(count_of(body_of([](Const<float> x, Buff<float> out) { out[0] = cast<float>(x); }), "convert"),
               0u);
 }
@@ -178,7 +179,7 @@ TEST(Arithmetic, SelectOfTwoHostNumbers) {
                 HasSubstr("select %0"));
 }
 
-TEST(Arithmetic, HelpersTakeAndGiveValues) {
+TEST(Arithmetic, HelpersTakeAndReturnValues) {
     struct Helper {
         static Value<float> square(const Value<float>& x) { return x * x; }
         static Value<float> choose(Value<float> x) { return select(x > 0, x, -x); }

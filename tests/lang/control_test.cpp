@@ -1,4 +1,4 @@
-// Control flow: what the macros trace to, how they nest, and what is wrong with jumps out of them.
+// Control flow: what the macros trace to, how they nest, and errors for jumps out of their bodies.
 #include "lang/traced.hpp"
 
 namespace volley::test {
@@ -31,7 +31,7 @@ TEST(Control, IfElifElse) {
               "  }\n");
 }
 
-TEST(Control, IfWithoutElseHasNone) {
+TEST(Control, IfWithoutElseHasNoElseRegion) {
     EXPECT_THAT(body_of([](Const<bool> c, Buff<i32> out) {
                     $if (c) {
                         out[0] = 1;
@@ -53,7 +53,7 @@ TEST(Control, AnElseBelongsToTheNearestIf) {
     EXPECT_THAT(text, HasSubstr("    } else {"));
 }
 
-TEST(Control, AHostIfDecidesWhatIsTraced) {
+TEST(Control, AHostIfSelectsWhatIsTraced) {
     for (const bool flag : {false, true}) {
         const std::string text = body_of([flag](Const<bool> a, Buff<i32> out) {
             if (flag) {
@@ -127,7 +127,7 @@ TEST(Control, TheConditionOfWhileIsInTheLoop) {
               "  }\n");
 }
 
-TEST(Control, WhileTrueLeavesByBreakOnly) {
+TEST(Control, WhileTrueEndsOnlyByBreak) {
     const std::string text = body_of([](Buff<i32> data) {
         Var<i32> x;
         $while (true) {
@@ -187,7 +187,7 @@ TEST(Control, StatementsWithoutBraces) {
     EXPECT_EQ(count_of(text, "else"), 1u);
 }
 
-TEST(Control, TheLongNamesAreTheSame) {
+TEST(Control, TheLongNamesAreEquivalent) {
     const auto dollars = [](Buff<i32> data, Const<bool> c) {
         $for (k, 0, 4) {
             $if (c) {
@@ -219,7 +219,7 @@ TEST(Control, TheLongNamesAreTheSame) {
     EXPECT_EQ(body_of(dollars), body_of(words));
 }
 
-TEST(Control, WhatFollowsAJumpIsNotPartOfTheKernel) {
+TEST(Control, CodeAfterAJumpIsNotPartOfTheKernel) {
     EXPECT_EQ(count_of(body_of([](Buff<i32> data) {
                            data[0] = 1;
                            $return;
@@ -232,19 +232,19 @@ TEST(Control, WhatFollowsAJumpIsNotPartOfTheKernel) {
               1u);
 }
 
-TEST(Control, BreakOutsideOfALoopIsAnError) {
+TEST(Control, BreakOutsideALoopIsAnError) {
     const int line = __LINE__ + 3;
     const std::string message = error_of([](Const<bool> c) {
         $if (c) {
             $break;
         }
     });
-    EXPECT_THAT(message, HasSubstr("$break stands outside of a loop"));
+    EXPECT_THAT(message, HasSubstr("$break is outside a loop"));
     EXPECT_THAT(message, HasSubstr("control_test.cpp:" + std::to_string(line)));
-    EXPECT_THAT(error_of([](Buff<float>) { $continue; }), HasSubstr("$continue stands outside of a loop"));
+    EXPECT_THAT(error_of([](Buff<float>) { $continue; }), HasSubstr("$continue is outside a loop"));
 }
 
-TEST(Control, LeavingABodyByTheHostsOwnJumpsIsAnError) {
+TEST(Control, LeavingABodyByAHostJumpIsAnError) {
     const std::string advice = "use $break, $continue or $return";
     EXPECT_THAT(error_of([](Const<bool> c, Buff<i32> data) {
                     $if (c) {
@@ -252,7 +252,7 @@ TEST(Control, LeavingABodyByTheHostsOwnJumpsIsAnError) {
                     }
                     data[0] = 1;
                 }),
-                AllOf(HasSubstr("the body of a $if was left by a break, continue, return or goto"),
+                AllOf(HasSubstr("control left the body of a $if by a C++ break, continue, return or goto"),
                       HasSubstr(advice)));
     EXPECT_THAT(error_of([](Buff<i32> data) {
                     $for (k, 0, 4) {
@@ -260,13 +260,13 @@ TEST(Control, LeavingABodyByTheHostsOwnJumpsIsAnError) {
                         break;
                     }
                 }),
-                HasSubstr("the body of a $for was left"));
+                HasSubstr("control left the body of a $for"));
     EXPECT_THAT(error_of([](Const<bool> c) {
                     $while (c) {
                         break;
                     }
                 }),
-                HasSubstr("the body of a $while was left"));
+                HasSubstr("control left the body of a $while"));
     const int line = __LINE__ + 3;
     EXPECT_THAT(error_of([](Const<bool> c, Buff<i32> data) {
                     $for (k, 0, 4) {
@@ -287,18 +287,18 @@ TEST(Control, AHostLoopUnrolls) {
               4u);
 }
 
-TEST(Control, AHostLoopWithoutEndIsAnError) {
+TEST(Control, AnInfiniteHostLoopIsAnError) {
     const std::string message = error_of(
         [](Buff<float> data) {
             for (int k = 0;; ++k) data[k] = 1.f;
         },
         {.max_operations = 1000});
     EXPECT_THAT(message, HasSubstr("recorded more than 1000 operations"));
-    EXPECT_THAT(message, HasSubstr("a host loop unrolls into the kernel: use $for"));
+    EXPECT_THAT(message, HasSubstr("use $for to loop on the device: a host loop is unrolled"));
     EXPECT_THAT(message, HasSubstr("control_test.cpp:"));
 }
 
-TEST(Control, ValuesOfABodyAreGoneAfterIt) {
+TEST(Control, ValuesOfABodyAreInvalidAfterIt) {
     const std::string message = error_of([](Const<bool> c, Buff<float> data) {
         std::vector<Value<float>> kept;
         $if (c) {
@@ -306,11 +306,11 @@ TEST(Control, ValuesOfABodyAreGoneAfterIt) {
         }
         data[1] = kept[0];
     });
-    EXPECT_THAT(message, HasSubstr("was used after the body's end"));
+    EXPECT_THAT(message, HasSubstr("is used after the end of the body"));
     EXPECT_THAT(message, HasSubstr("declare a Var before the body"));
 }
 
-TEST(Control, ALoopsIndexIsGoneAfterIt) {
+TEST(Control, TheIndexOfALoopIsInvalidAfterIt) {
     EXPECT_THAT(error_of([](Buff<i32> data) {
                     std::vector<Value<int>> kept;
                     $for (k, 0, 4) {
@@ -318,10 +318,10 @@ TEST(Control, ALoopsIndexIsGoneAfterIt) {
                     }
                     data[0] = kept[0];
                 }),
-                HasSubstr("was used after the body's end"));
+                HasSubstr("is used after the end of the body"));
 }
 
-TEST(Control, ValuesOfTheThenBranchAreGoneInTheElseBranch) {
+TEST(Control, ValuesOfTheThenBranchAreInvalidInTheElseBranch) {
     EXPECT_THAT(error_of([](Const<bool> c, Buff<float> data) {
                     std::vector<Value<float>> kept;
                     $if (c) {
@@ -329,7 +329,7 @@ TEST(Control, ValuesOfTheThenBranchAreGoneInTheElseBranch) {
                     }
                     $else { data[1] = kept[0]; }
                 }),
-                HasSubstr("was used after the body's end"));
+                HasSubstr("is used after the end of the body"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Evaluates the values that a traced kernel without parameters but constants stores, in double precision:
-// enough to check the functions that the language expands into several operations. Types other than f64 and
-// bool are not rounded.
+// Evaluates, in double precision, the values that a traced kernel without parameters stores: enough to check
+// the functions that the language expands into several operations. Types other than f64 and bool are not
+// rounded.
 #pragma once
 
 #include "ir/function.hpp"
@@ -19,7 +19,7 @@ class Evaluator {
 public:
     explicit Evaluator(const ir::Function& fn) : fn_(fn) {}
 
-    /// The leaves of a node's value. Kept, as a value may be used many times over.
+    /// Returns the leaves of a node's value. Cached, because a value may be used many times.
     const std::vector<double>& operator()(ir::NodeId id) {
         const auto found = known_.find(id);
         return found != known_.end() ? found->second : known_.emplace(id, leaves_of(id)).first->second;
@@ -120,7 +120,7 @@ private:
     std::unordered_map<ir::NodeId, std::vector<double>> known_;
 };
 
-/// The leaves of the value that `make()` gives inside a kernel.
+/// Returns the leaves of the value that `make()` returns in a kernel.
 template <class F>
 std::vector<double> evaluate(F&& make) {
     const auto kernel = lang::trace_kernel("k", [&] {

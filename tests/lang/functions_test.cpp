@@ -1,5 +1,5 @@
-// The functions of the language: which operations they are, and that those made of several compute what they
-// say.
+// The functions of the language: their operations, and the results of those that consist of several
+// operations.
 #include "ir/hash.hpp"
 #include "ir/parser.hpp"
 #include "lang/evaluate.hpp"
@@ -12,7 +12,7 @@
 
 namespace elsewhere {
 
-// A program that names what it uses, without a using directive.
+// Argument-dependent lookup finds `all` without a using directive.
 volley::Value<bool> whether_all(const volley::Value<volley::bvec3>& v) { return all(v); }
 
 }  // namespace elsewhere
@@ -88,7 +88,7 @@ TEST(Functions, ModOfIntegersHasTheSignOfTheDivisor) {
     expect_near(evaluate([] { return mod(Value<u32>(7u), 4u); }), {3});
 }
 
-TEST(Functions, ModfGivesBothParts) {
+TEST(Functions, ModfReturnsBothParts) {
     for (const double x : {2.75, -2.75, 0.0, 5.0, inf<double>(), -inf<double>()}) {
         double whole = 0;
         const double fraction = std::modf(x, &whole);
@@ -201,7 +201,7 @@ void check_square(std::mt19937& random) {
     using M = mat<double, N, N>;
     const M m = random_matrix<N, N>(random);
     expect_near(evaluate([&] { return Value<M>(m) * inverse(Value<M>(m)); }), leaves(M::identity()), 1e-9);
-    // Of a product the determinant is the product.
+    // The determinant of a product is the product of the determinants.
     const M k = random_matrix<N, N>(random);
     const double dm = evaluate([&] { return determinant(Value<M>(m)); })[0];
     const double dk = evaluate([&] { return determinant(Value<M>(k)); })[0];
@@ -254,7 +254,7 @@ TEST(Functions, RavelAndUnravel) {
                     {double(i)});
         expect_near(
             evaluate([&] {
-                // extents known only in the kernel
+                // extents that are known only in the kernel
                 const std::array extents = {Value<u32>(shape[0]), Value<u32>(shape[1]), Value<u32>(shape[2])};
                 return ravel_index(unravel_index(Value<u32>(i), extents), shape[0], extents[1], extents[2]);
             }),
@@ -300,17 +300,17 @@ TEST(Functions, SubgroupsAndFences) {
     EXPECT_THAT(text, HasSubstr("subgroup_ballot"));
 }
 
-TEST(Functions, AllIsAWordOfSelectionsToo) {
+TEST(Functions, AllIsAlsoASelectorOfSelections) {
     const dvec3 a(1, 2, 3);
     expect_near(evaluate([&] { return elsewhere::whether_all(Value<dvec3>(a) > 0); }), {1});
     expect_near(evaluate([&] { return volley::all(Value<dvec3>(a) > 1); }), {0});
     const Selection part = {slice(1, 3), all, volley::all};
     EXPECT_EQ(part.to_string(), "{slice(1, 3), all, all}");
-    auto all = 3;  // and anyone's variable
+    auto all = 3;  // and a variable of the user
     EXPECT_EQ(Selection{all}.to_string(), "{3}");
 }
 
-TEST(Functions, CommentsHeadWhatFollowsThem) {
+TEST(Functions, CommentsPrecedeTheFollowingOperations) {
     const auto kernel = lang::trace_kernel("k", [](Buff<float> out, Const<float> x) {
         comment("the square,\nof x");
         out[0] = x * x;
@@ -323,7 +323,8 @@ TEST(Functions, CommentsHeadWhatFollowsThem) {
     EXPECT_LT(text.find("kernel"), first) << text;
     EXPECT_LT(first, second);
     EXPECT_LT(second, text.size());
-    EXPECT_EQ(ir::hash(ir::parse(text)), ir::hash(kernel.function())) << "they are none of the kernel";
+    EXPECT_EQ(ir::hash(ir::parse(text)), ir::hash(kernel.function()))
+        << "comments are not part of the kernel";
     EXPECT_THROW(comment("nowhere"), TraceError);
 }
 

@@ -1,10 +1,10 @@
-// Elements, variables, arrays, shared memory and atomics: what is read when, and what is stored where.
+// Elements, variables, arrays, shared memory and atomics: when they are read, and where values are stored.
 #include "lang/traced.hpp"
 
 namespace volley::test {
 namespace {
 
-TEST(Memory, ANamedElementKeepsTheValueThatWasRead) {
+TEST(Memory, ANamedElementKeepsTheValueItRead) {
     EXPECT_EQ(body_of([](Buff<float> data) {
                   auto old = data[0];
                   data[0] = 0.f;
@@ -26,7 +26,7 @@ TEST(Memory, AssigningReadsNothing) {
     EXPECT_EQ(count_of(body_of([](Buff<mat3> data) { data[0][1].z = 1.f; }), "load"), 0u);
 }
 
-TEST(Memory, AssignmentGivesTheValueStored) {
+TEST(Memory, AssignmentReturnsTheStoredValue) {
     EXPECT_EQ(count_of(body_of([](Buff<float> a, Buff<float> b) { a[0] = b[0] = 1.f; }), "load"), 0u);
 }
 
@@ -38,7 +38,7 @@ TEST(Memory, ElementsToElements) {
               "  store %0[0], %2\n");
 }
 
-TEST(Memory, AConstBufferCanBeMadeOfABuffer) {
+TEST(Memory, ABufferConvertsToAConstBuffer) {
     const auto first = [](Buff<const float> data) { return data[0] * 1; };
     EXPECT_EQ(count_of(body_of([&](Buff<float> data) { data[1] = first(data); }), "load"), 1u);
 }
@@ -51,20 +51,19 @@ TEST(Memory, IndicesOfAnyIntegerType) {
     EXPECT_THAT(text, HasSubstr("const 8589934592 : u64"));
 }
 
-TEST(Memory, NegativeIndicesOfTheHostAreErrors) {
+TEST(Memory, NegativeHostIndicesAreErrors) {
     EXPECT_THAT(error_of([](Buff<float> data) { data[-1] = 0.f; }), HasSubstr("the index -1 is negative"));
 }
 
-TEST(Memory, IndicesBeyondAVectorOrArrayAreErrors) {
+TEST(Memory, IndicesPastTheEndOfAVectorOrArrayAreErrors) {
     EXPECT_THAT(error_of([](Buff<vec3> data) { data[0][3] = 0.f; }),
-                HasSubstr("the index 3 is outside of vec3<f32>"));
-    EXPECT_THAT(error_of([](Const<vec3> v) { print("{}", v[3]); }),
-                HasSubstr("it has 3 parts, counted from 0"));
+                HasSubstr("the index 3 is out of range for vec3<f32>"));
+    EXPECT_THAT(error_of([](Const<vec3> v) { print("{}", v[3]); }), HasSubstr("use 0 to 2"));
     EXPECT_THAT(error_of([](Buff<float> out) {
                     Array<float, 4> a;
                     out[0] = a[4];
                 }),
-                HasSubstr("the index 4 is outside of array<f32, 4>"));
+                HasSubstr("the index 4 is out of range for array<f32, 4>"));
 }
 
 TEST(Memory, ComponentsOfVariablesAreVariables) {
@@ -86,7 +85,7 @@ TEST(Memory, ComponentsOfVariablesAreVariables) {
               "  store %0[0], %6\n");
 }
 
-TEST(Memory, ACopyOfAVariableIsAnother) {
+TEST(Memory, ACopyOfAVariableIsANewVariable) {
     const std::string text = body_of([](Buff<float> out) {
         Var<vec2> v = vec2(1, 2);
         auto copy = v.x;
@@ -115,8 +114,8 @@ TEST(Memory, ContainersOfVariables) {
     EXPECT_EQ(count_of(text, " = add "), 5u);
 }
 
-// Whatever moves them, two variables are never one.
-TEST(Memory, AMovedVariableIsAnother) {
+// Two variables never become one, even if they are moved.
+TEST(Memory, AMovedVariableIsANewVariable) {
     const std::string text = body_of([](Buff<u32> out) {
         Var<u32> a = 1;
         Var<u32> b = std::move(a);
@@ -195,17 +194,17 @@ TEST(Memory, WrongNumbersOfSharedIndicesAreErrors) {
                     Shared<float> tile(4, 4);
                     data[0] = tile[1];
                 }),
-                HasSubstr("a shared array was used with indices missing"));
+                HasSubstr("a shared array is used with too few indices"));
     EXPECT_THAT(error_of([](Buff<float> data) {
                     Shared<float> tile(4);
                     data[0] = tile[1][2];
                 }),
-                HasSubstr("a shared array of 1 dimension was indexed 2 times"));
+                HasSubstr("a shared array of 1 dimension is accessed with 2 indices"));
     EXPECT_THAT(error_of([](Buff<float> data) {
                     Shared<float> tile(4, 4);
                     tile(1) = data[0];
                 }),
-                HasSubstr("a shared array of 2 dimensions was indexed 1 time"));
+                HasSubstr("a shared array of 2 dimensions is accessed with 1 index"));
     EXPECT_THAT(error_of([](Buff<float> data) {
                     Shared<float> tile(0);
                     tile[0] = data[0];
@@ -215,7 +214,7 @@ TEST(Memory, WrongNumbersOfSharedIndicesAreErrors) {
                     Shared<float> tile(4);
                     tile[4] = data[0];
                 }),
-                HasSubstr("the index 4 is outside of array<f32, 4>"));
+                HasSubstr("the index 4 is out of range for array<f32, 4>"));
 }
 
 TEST(Memory, Atomics) {
@@ -247,7 +246,7 @@ TEST(Memory, AtomicsOnVariablesAreErrors) {
                     Array<u32, 4> a;
                     atomic(a[0]).add(1u);
                 }),
-                HasSubstr("an atomic operation was used on a variable"));
+                HasSubstr("an atomic operation cannot act on a variable"));
 }
 
 TEST(Memory, BufferSizes) {
@@ -260,7 +259,7 @@ TEST(Memory, BufferSizes) {
 }
 
 TEST(Memory, PartsOfAnElementComeFromOneLoad) {
-    // passes/narrow_loads loads the part alone where that is better.
+    // passes/narrow_loads loads only the part if that is better.
     EXPECT_EQ(body_of([](Buff<vec4> data, Buff<float> out) { out[0] = data[1].z; }),
               "  %0 = buffer vec4<f32> \"arg0\"\n"
               "  %1 = buffer f32 \"arg1\"\n"

@@ -1,4 +1,5 @@
-// Misuse that C++ cannot see: each is a TraceError with the source line, and leaves the thread able to trace.
+// Misuse that the C++ compiler cannot detect: each is a TraceError with the source line, and leaves the
+// thread able to trace.
 #include "lang/traced.hpp"
 
 #include <exception>
@@ -14,14 +15,14 @@ void expect_tracing_works() {
     EXPECT_EQ(count_of(body_of([](Buff<float> data) { data[0] = 1.f; }), "store"), 1u);
 }
 
-TEST(Misuse, OperationsOutsideOfAKernel) {
+TEST(Misuse, OperationsOutsideAKernel) {
     const int line = __LINE__ + 2;
     try {
         [[maybe_unused]] Value<float> x = 1.f;
         FAIL();
     } catch (const TraceError& e) {
         EXPECT_EQ(e.code(), ErrorCode::TraceError);
-        EXPECT_THAT(e.what(), HasSubstr("used outside of a kernel"));
+        EXPECT_THAT(e.what(), HasSubstr("used outside a kernel"));
         EXPECT_THAT(std::string(e.subject()), HasSubstr("misuse_test.cpp:" + std::to_string(line)));
         EXPECT_THAT(std::string(e.advice()), HasSubstr("kernel("));
     }
@@ -33,7 +34,7 @@ TEST(Misuse, OperationsOutsideOfAKernel) {
     expect_tracing_works();
 }
 
-TEST(Misuse, ControlFlowOutsideOfAKernel) {
+TEST(Misuse, ControlFlowOutsideAKernel) {
     const auto body = [] {
         $if (true) {
         }
@@ -64,12 +65,12 @@ TEST(Misuse, ValuesOfAnEarlierTrace) {
     expect_tracing_works();
 }
 
-TEST(Misuse, TracingInsideOfTracing) {
+TEST(Misuse, TracingWhileTracing) {
     const std::string message = error_of([](Buff<float> data) {
         data[0] = 1.f;
         static_cast<void>(lang::trace_kernel("inner", [](Buff<float> other) { other[0] = 1.f; }));
     });
-    EXPECT_THAT(message, HasSubstr("kernel 'inner' was made inside of another kernel's body; kernel 'k', "));
+    EXPECT_THAT(message, HasSubstr("kernel 'inner' is created in the body of another kernel; kernel 'k', "));
     EXPECT_THAT(message, HasSubstr("misuse_test.cpp:"));
     expect_tracing_works();
 }
@@ -120,7 +121,7 @@ TEST(Misuse, AnErrorInTheMiddleOfANestedBody) {
                         }
                     }
                 }),
-                HasSubstr("-1 does not fit u32"));
+                HasSubstr("-1 does not fit in u32"));
     expect_tracing_works();
 }
 
@@ -136,11 +137,11 @@ TEST(Misuse, AnExceptionThatTheBodySwallows) {
                     }
                     data[0] = 1.f;
                 }),
-                HasSubstr("was left by an exception"));
+                HasSubstr("control left the body of a $if by an exception"));
     expect_tracing_works();
 }
 
-TEST(Misuse, AnExceptionOutsideOfBodiesMayBeSwallowed) {
+TEST(Misuse, AnExceptionOutsideBodiesMayBeSwallowed) {
     EXPECT_EQ(error_of([](Buff<float> data) {
                   try {
                       throw 1;
@@ -161,13 +162,13 @@ TEST(Misuse, PrintWithAWrongFormat) {
 }
 
 TEST(Misuse, StructsThatNestTooDeeply) {
-    // The limit is far beyond what is written by hand; only the check itself is tested.
+    // The limit is far above hand-written code; only the check itself is tested.
     lang::Ref ref(lang::Ref::Kind::Value, 1, 1);
     for (unsigned k = 0; k < 20; ++k) ref = ref.part(k);
     EXPECT_GT(ref.steps(), lang::Ref::max_steps);
 }
 
-TEST(Misuse, ThreadsTraceSideBySide) {
+TEST(Misuse, ThreadsTraceConcurrently) {
     std::vector<std::thread> threads;
     std::vector<std::string> results(4);
     const auto body = [](Buff<float> data) {

@@ -1,4 +1,4 @@
-// Types of parameters and kernels: what is known of them at compile time, and what the trace declares.
+// Types of parameters and kernels: their compile-time properties, and what the trace declares.
 #include "lang/traced.hpp"
 
 namespace volley::test {

@@ -43,7 +43,7 @@ struct Pair {
 VOLLEY_STRUCT(Pair<float>, first, second)
 VOLLEY_STRUCT(Pair<int>, first, second)
 
-// Names that the language's own classes could have used.
+// Names that the classes of the language might use.
 struct Awkward {
     float ref, type, list, members, size, read, x, list_;
     float step, put, widen, read_only, reach, extended, root_, Base;
@@ -59,7 +59,7 @@ VOLLEY_STRUCT(Many, m00, m01, m02, m03, m04, m05, m06, m07, m08, m09, m10, m11, 
               m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31)
 }  // namespace outer
 
-// What an unnamed namespace and a using-directive declare is found from around them too.
+// Structs in an unnamed namespace or behind a using-directive are also found from the enclosing namespace.
 namespace around {
 namespace {
 struct Unnamed {
@@ -84,7 +84,7 @@ struct Hidden {
 };
 VOLLEY_STRUCT(Hidden, h, n)
 
-TEST(Struct, TheLayoutIsTheHosts) {
+TEST(Struct, TheLayoutIsThatOfTheHost) {
     const DType cell = dtype_of<outer::inner::Cell>();
     ASSERT_EQ(cell.count(), 7u);
     EXPECT_EQ(cell.size(), sizeof(outer::inner::Cell));

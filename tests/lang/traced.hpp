@@ -1,4 +1,4 @@
-// What the tests of the language share: the IR of a kernel as text, and the message of a failed trace.
+// Shared by the tests of the language: the IR of a kernel as text, and the message of a failed trace.
 #pragma once
 
 #include "ir/printer.hpp"
@@ -14,7 +14,7 @@ namespace volley::test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// The printed body of a kernel, without its first and last line and without locations.
+/// Returns the printed body of a kernel, without its first and last line and without locations.
 template <class F>
 std::string body_of(F&& f) {
     const auto kernel = lang::trace_kernel("k", f);
@@ -25,7 +25,7 @@ std::string body_of(F&& f) {
     return text;
 }
 
-/// The message of the TraceError that tracing f throws; empty when it throws none.
+/// Returns the message of the TraceError that tracing f throws; empty if it throws none.
 template <class F>
 std::string error_of(F&& f, const lang::TraceOptions& options = {}) {
     try {
