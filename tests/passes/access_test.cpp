@@ -1,5 +1,4 @@
-// Lane shapes: which index arithmetic stays contiguous over a vector of 8 lanes, and which must not be
-// believed.
+// Lane shapes: which index arithmetic is contiguous over a vector of 8 lanes, and which is not.
 #include "passes/access.hpp"
 
 #include "pass_support.hpp"
@@ -54,7 +53,7 @@ Analysed analysed(std::string_view body, const LaneModel& model = model_of_rows(
     return a;
 }
 
-// The shape of what the last store writes.
+// Returns the shape of the value that the last store writes.
 LaneShape shape(std::string_view body, const LaneModel& model = model_of_rows()) {
     const Analysed a = analysed(body, model);
     return a.lanes.shape(a.fn.arg(nodes_of(a.fn, Op::Store).back(), 1));
@@ -102,11 +101,11 @@ TEST(Lanes, SumsAndProductsKeepStrides) {
 TEST(Lanes, AlignmentIsThatOfLaneZero) {
     EXPECT_EQ(shape_of("mul %x, %c4").align, 32u);
     EXPECT_EQ(shape_of("add %x, %c4").align, 4u);
-    EXPECT_EQ(shape_of("mul %p, %c12").align, 4u);  // the product may wrap: only factors of two survive
+    EXPECT_EQ(shape_of("mul %p, %c12").align, 4u);  // the product may wrap, so only factors of two remain
     EXPECT_EQ(shape_of("mul %y8, %c3", "%y8 = and %p, %c8 : u32").align, 24u);
 }
 
-TEST(Lanes, MasksAreContiguousWhenVectorsDoNotStraddleThem) {
+TEST(Lanes, MasksAreContiguousIfVectorsDoNotStraddleThem) {
     EXPECT_TRUE(is(shape_of("and %x, %c7"), affine, 1));
     EXPECT_EQ(shape_of("and %x, %c7").align, 0u);
     const char* fifteen = "%m = const 15 : u32";
@@ -117,7 +116,7 @@ TEST(Lanes, MasksAreContiguousWhenVectorsDoNotStraddleThem) {
     EXPECT_TRUE(is(shape_of("and %z, %m", "%m = const 15 : u32\n%z = add %x, %c8 : u32"), affine, 1));
     EXPECT_TRUE(is(shape_of("and %x, %m", "%m = const 4294967280 : u32"), uniform));
     EXPECT_TRUE(is(shape_of("and %z, %c3", "%z = mul %x, %c4 : u32"), uniform));
-    // j & (n - 1) with an n that is known to be a multiple of 16 only.
+    // j & (n - 1), where n is only known to be a multiple of 16.
     EXPECT_TRUE(is(shape_of("and %x, %m", "%n = mul %p, %c16 : u32\n%m = sub %n, %c1 : u32"), affine, 1));
     EXPECT_TRUE(is(shape_of("and %x, %m", "%m = sub %p, %c1 : u32"), varying));
 }
@@ -156,11 +155,11 @@ TEST(Lanes, SignedDivisionNeedsValuesThatAreNotNegative) {
     const std::string body =
         "%i = convert %x : i32\n%s = const 16 : i32\n%q = div %i, %s : i32\n%r = convert %q : u32\nstore "
         "%o[0], %r";
-    EXPECT_TRUE(is(shape(body), varying));  // ids beyond 2^31 would be negative
+    EXPECT_TRUE(is(shape(body), varying));  // ids of 2^31 and above would be negative
     LaneModel small = model_of_rows();
     small.max_global_id = 0x7fff0000;
     EXPECT_TRUE(is(shape(body, small), uniform));
-    // An arithmetic shift rounds down: any sign will do.
+    // An arithmetic shift rounds down, so the sign does not matter.
     EXPECT_TRUE(is(shape("%i = convert %x : i32\n%s = const 4 : i32\n%q = shr %i, %s : i32\n%r = convert %q "
                          ": u32\nstore %o[0], %r"),
                    uniform));
@@ -195,7 +194,7 @@ TEST(Lanes, ComparisonsWithAlignedBoundsAreUniform) {
     EXPECT_FALSE(compared("eq %x, %c8"));
 }
 
-TEST(Lanes, WrappingInsideOfAVectorIsKnown) {
+TEST(Lanes, WrappingWithinAVectorIsDetected) {
     const auto wraps = [](std::string_view expression) {
         const Analysed a = analysed("%r = " + std::string(expression) + " : u32\nstore %o[0], %r");
         return a.lanes.may_wrap(stored(a.fn, 0));
@@ -203,7 +202,7 @@ TEST(Lanes, WrappingInsideOfAVectorIsKnown) {
     EXPECT_FALSE(wraps("add %x, %c8"));
     EXPECT_TRUE(wraps("sub %x, %c1"));  // lane 0 of the first vector
     EXPECT_TRUE(wraps("sub %p, %x"));
-    // So that the widened value is no progression.
+    // The widened value is therefore not a progression.
     EXPECT_TRUE(
         is(shape("%m = sub %x, %c1 : u32\n%w = convert %m : u64\n%r = convert %w : u32\nstore %o[0], %r"),
            varying));
@@ -221,7 +220,7 @@ TEST(Lanes, SelectsByUniformConditionsKeepEqualStrides) {
     EXPECT_TRUE(is(shape_of("min %x, %p"), varying));
 }
 
-TEST(Lanes, LoadsAreUniformAtUniformPlaces) {
+TEST(Lanes, LoadsAreUniformAtUniformAddresses) {
     EXPECT_TRUE(is(shape_of("load %o[%p]"), uniform));
     EXPECT_TRUE(is(shape_of("load %o[%x]"), varying));
     LaneModel several = model_of_rows();
@@ -275,7 +274,7 @@ loop {
 TEST(Lanes, StoresUnderAMaskMakeVariablesVarying) {
     EXPECT_TRUE(
         is(shape("%v = var u32\nif %d {\nstore %v, %p\n}\n%r = load %v : u32\nstore %o[0], %r"), varying));
-    // Lanes that leave a loop early keep what they had.
+    // Lanes that leave a loop early keep their values.
     EXPECT_TRUE(is(shape("%v = var u32\nloop {\n%i = load %v : u32\n%j = add %i, %c1 : u32\nstore %v, %j\nif "
                          "%d {\nbreak\n}\n}\n"
                          "%r = load %v : u32\nstore %o[0], %r"),
@@ -287,15 +286,15 @@ TEST(Lanes, StoresUnderAMaskMakeVariablesVarying) {
                    varying));
 }
 
-TEST(Lanes, ABreakBehindADivergentContinueIsDivergent) {
-    // Those who continued stay in the loop and count on.
+TEST(Lanes, ABreakAfterADivergentContinueIsDivergent) {
+    // Lanes that continued stay in the loop and keep counting.
     EXPECT_TRUE(is(shape("%v = var u32\nloop {\n%i = load %v : u32\n%j = add %i, %c1 : u32\nstore %v, %j\n%e "
                          "= lt %j, %x : bool\n"
                          "if %e {\ncontinue\n}\nbreak\n}\n%r = load %v : u32\nstore %o[0], %r"),
                    varying));
 }
 
-TEST(Lanes, AVariableOfAMaskedRegionIsUniformInside) {
+TEST(Lanes, AVariableOfAMaskedRegionIsUniformInIt) {
     EXPECT_TRUE(
         is(shape("if %d {\n%v = var u32\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r\n}"), uniform));
     const std::string body = "if %d {\n%v = var u32\nstore %v, %x\n%r = load %v : u32\nstore %o[0], %r\n}";
@@ -303,7 +302,7 @@ TEST(Lanes, AVariableOfAMaskedRegionIsUniformInside) {
     LaneModel plain = model_of_rows();
     plain.plain_stores = true;
     EXPECT_TRUE(is(shape(body, plain), affine, 1));
-    // Lanes that returned are gone for good.
+    // Lanes that returned never come back.
     EXPECT_TRUE(
         is(shape("%v = var u32\nif %d {\nreturn\n}\nstore %v, %p\n%r = load %v : u32\nstore %o[0], %r"),
            uniform));
@@ -311,7 +310,7 @@ TEST(Lanes, AVariableOfAMaskedRegionIsUniformInside) {
 
 TEST(Lanes, LoopIndices) {
     EXPECT_TRUE(is(shape("%k = for %c1, %p, %c1 : u32 {\nstore %o[0], %k\n}"), uniform));
-    // Lanes leave at different times, but those inside agree.
+    // Lanes leave at different times, but those in the loop agree.
     EXPECT_TRUE(is(shape("%k = for %c1, %x, %c1 : u32 {\nstore %o[0], %k\n}"), uniform));
     EXPECT_TRUE(is(shape("%s = global_size : vec3<u32>\n%n = extract %s[0] : u32\n%k = for %x, %p, %n : u32 "
                          "{\nstore %o[0], %k\n}"),
@@ -325,7 +324,7 @@ TEST(Lanes, LoopIndices) {
     EXPECT_FALSE(a.lanes.masked_region(a.fn[loops[1]].regions[0]));
 }
 
-TEST(Lanes, MasksReachAsFarAsJumpsDo) {
+TEST(Lanes, MasksExtendToTheTargetsOfJumps) {
     const Analysed a = analysed(R"(store %o[0], %p
 %k = for %c1, %p, %c1 : u32 {
   store %o[1], %p

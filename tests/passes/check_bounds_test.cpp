@@ -1,4 +1,4 @@
-// Accesses out of bounds are left undone and reported.
+// Out-of-bounds accesses are skipped and reported.
 #include "passes/check_bounds.hpp"
 
 #include "backends/common/print.hpp"
@@ -16,7 +16,7 @@ struct Outcome {
     std::vector<std::string> reports;
 };
 
-// Runs the body over four invocations and a buffer of four numbers; without the checks the interpreter
+// Runs the body with four invocations and a buffer of four numbers; without the checks the interpreter
 // throws.
 Outcome run(std::string_view body) {
     const std::string start =
@@ -39,13 +39,13 @@ Outcome run(std::string_view body) {
     return outcome;
 }
 
-TEST(CheckBounds, LeavesGoodAccessesAlone) {
+TEST(CheckBounds, DoesNotChangeValidAccesses) {
     const Outcome outcome = run("%v = load %d[%x] : u32\n%w = add %v, %v : u32\nstore %d[%x], %w");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{20, 22, 24, 26}));
     EXPECT_TRUE(outcome.reports.empty());
 }
 
-TEST(CheckBounds, ReportsLoadsWithTheirLineAndGivesZero) {
+TEST(CheckBounds, ReportsLoadsWithTheirLineAndReturnsZero) {
     const Outcome outcome =
         run("%one = const 1 : u32\n%i = add %x, %one : u32\n%v = load %d[%i] : u32  ; k.cpp:12\nstore "
             "%d[%x], %v");
@@ -55,7 +55,7 @@ TEST(CheckBounds, ReportsLoadsWithTheirLineAndGivesZero) {
                   "\x01out of bounds: k.cpp:12: index 4 of buffer 'data', which has 4 elements"});
 }
 
-TEST(CheckBounds, LeavesStoresAndAtomicsUndone) {
+TEST(CheckBounds, SkipsStoresAndAtomics) {
     const Outcome outcome =
         run("%two = const 2 : u32\n%i = add %x, %two : u32\nstore %d[%i], %x\n"
             "%o = atomic_add %d[%i], %two : u32");
@@ -63,7 +63,7 @@ TEST(CheckBounds, LeavesStoresAndAtomicsUndone) {
     EXPECT_EQ(outcome.reports.size(), 4u);
 }
 
-TEST(CheckBounds, NegativeIndicesAreOutside) {
+TEST(CheckBounds, NegativeIndicesAreOutOfBounds) {
     const Outcome outcome =
         run("%s = convert %x : i32\n%one = const 1 : i32\n%i = sub %s, %one : i32\nstore %d[%i], %x");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{1, 2, 3, 13}));
@@ -71,7 +71,7 @@ TEST(CheckBounds, NegativeIndicesAreOutside) {
               std::vector<std::string>{"\x01out of bounds: index -1 of buffer 'data', which has 4 elements"});
 }
 
-TEST(CheckBounds, ChecksArraysInsideToo) {
+TEST(CheckBounds, ChecksNestedArrays) {
     const Outcome outcome =
         run("%t = var array<u32, 2>\nstore %t[%x], %x\n%v = load %t[1] : u32\nstore %d[%x], %v");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{0, 1, 0, 0}));

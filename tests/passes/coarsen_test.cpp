@@ -1,4 +1,4 @@
-// Which kernels are given several elements an invocation, and that they compute the same then.
+// Which kernels process several elements per invocation, and that their results stay the same.
 #include "passes/coarsen.hpp"
 
 #include "pass_support.hpp"
@@ -16,7 +16,7 @@ constexpr std::string_view saxpy = R"(%y = buffer f32 "y"
 %m = fma %u, %a, %v : f32
 store %y[%i], %m)";
 
-TEST(Coarsen, TakesStreams) {
+TEST(Coarsen, AcceptsStreams) {
     const ir::Function fn = kernel(saxpy);
     ASSERT_TRUE(can_coarsen(fn));
     EXPECT_EQ(streamed(fn), (std::vector<bool>{true, true, false}));
@@ -32,7 +32,7 @@ TEST(Coarsen, TakesStreams) {
     }
 }
 
-TEST(Coarsen, LeavesOtherKernelsAlone) {
+TEST(Coarsen, RefusesOtherKernels) {
     const auto refused = [](std::string_view body) { return !can_coarsen(kernel(body)); };
     const std::string head =
         "%d = buffer f32 \"d\"\n%g = global_id : vec3<u32>\n%i = extract %g[0] : u32\n%v = load %d[%i] : "
@@ -49,7 +49,7 @@ TEST(Coarsen, LeavesOtherKernelsAlone) {
     EXPECT_TRUE(
         refused("%d = buffer f64 \"d\"\n%g = global_id : vec3<u32>\n%i = extract %g[0] : u32\n"
                 "%v = load %d[%i] : f64\nstore %d[%i], %v"))
-        << "its elements have eight bytes";
+        << "its elements are eight bytes long";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Multiply and add become one operation, in one way.
+// Multiply and add are contracted in a well-defined way.
 #include "passes/contract_fma.hpp"
 
 #include "pass_support.hpp"
@@ -16,7 +16,7 @@ std::string contracted(std::string_view type, std::string_view body) {
     return text.substr(text.find("bool \"b\"\n") + 9);
 }
 
-TEST(ContractFma, TakesProductsOnEitherSide) {
+TEST(ContractFma, ContractsProductsOnEitherSide) {
     const std::string fma = "%5 = fma %1, %2, %3 : f32\nstore %0[0], %5\n";
     EXPECT_EQ(contracted("f32", "%m = mul %x, %y : f32\n%s = add %m, %z : f32\nstore %o[0], %s"), fma);
     EXPECT_EQ(contracted("f32", "%m = mul %x, %y : f32\n%s = add %z, %m : f32\nstore %o[0], %s"), fma);
@@ -43,7 +43,7 @@ TEST(ContractFma, WorksOnVectors) {
         std::string::npos);
 }
 
-TEST(ContractFma, LeavesHalfAndIntegersAlone) {
+TEST(ContractFma, DoesNotChangeHalfAndIntegers) {
     for (const char* t : {"f16", "u32"}) {
         const std::string type(t);
         const std::string text = contracted(

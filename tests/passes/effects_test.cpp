@@ -1,4 +1,4 @@
-// What a kernel does to its buffers.
+// Effects of a kernel on its buffers.
 #include "passes/effects.hpp"
 
 #include "ir/foreign.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using Flags = std::vector<bool>;
 
-TEST(BufferUses, AreWhatIsLoadedAndStoredAnywhere) {
+TEST(BufferUses, IncludeLoadsAndStoresInAllRegions) {
     const BufferUses uses = buffer_uses(kernel(R"(%from = buffer u32 "from" read_only
 %to = buffer u32 "to"
 %both = buffer u32 "both"
@@ -35,7 +35,7 @@ TEST(BufferUses, CountAtomicsAsStores) {
     EXPECT_EQ(uses.writes, Flags{true});
 }
 
-TEST(BufferUses, OfForeignCodeAreWhatIsDeclared) {
+TEST(BufferUses, OfForeignCodeFollowTheDeclarations) {
     ir::Function fn = kernel("%a = buffer u32 \"a\" read_only\n%b = buffer u32 \"b\"\n%n = param u32 \"n\"");
     fn.foreign = std::make_shared<ir::ForeignCode>();
     const BufferUses uses = buffer_uses(fn);

@@ -1,4 +1,4 @@
-// Merging of equal operations and known memory: what may be reused, and every kind of write that forbids it.
+// Merging of equal operations and known memory: what may be reused, and every kind of write that prevents it.
 #include "passes/eliminate_common.hpp"
 
 #include "pass_support.hpp"
@@ -40,7 +40,7 @@ store %a[%q], %f)");
     EXPECT_EQ(count(fn, Op::Sub), 2u);
 }
 
-TEST(EliminateCommon, KnowsOnlyWhatDominates) {
+TEST(EliminateCommon, MergesOnlyWithDominatingOperations) {
     const ir::Function fn = merged(R"(%f = const 1.0 : f32
 if %b {
   %x = add %i, %j : u32
@@ -58,21 +58,21 @@ store %a[%y], %f)");
     EXPECT_EQ(count(fn, Op::Add), 3u);
 }
 
-TEST(EliminateCommon, ReusesALoadWithNothingBetween) {
+TEST(EliminateCommon, ReusesALoadWithoutAnInterveningWrite) {
     EXPECT_EQ(
         loads_left("%x = load %a[%i] : f32\n%y = load %a[%i] : f32\n%s = add %x, %y : f32\nstore %c[%i], %s"),
         1u);
 }
 
-TEST(EliminateCommon, AStoreToAnotherBufferMayBeToTheSameMemory) {
+TEST(EliminateCommon, AStoreToAnotherBufferMayAlias) {
     EXPECT_EQ(
         loads_left("%x = load %a[%i] : f32\nstore %c[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
 }
 
-TEST(EliminateCommon, AStoreToAnotherIndexMayBeToTheSamePlace) {
+TEST(EliminateCommon, AStoreToAnotherIndexMayAlias) {
     EXPECT_EQ(
         loads_left("%x = load %a[%i] : f32\nstore %a[%j], %x\n%y = load %a[%i] : f32\nstore %c[%i], %y"), 2u);
-    // Different constants are different places.
+    // Different constants are different locations.
     EXPECT_EQ(loads_left("%x = load %a[0] : f32\nstore %a[1], %x\n%y = load %a[0] : f32\nstore %c[%i], %y"),
               1u);
 }
@@ -84,7 +84,7 @@ TEST(EliminateCommon, ForwardsAStoreToALoad) {
     EXPECT_EQ(stored(fn, 1), stored(fn, 0));
 }
 
-TEST(EliminateCommon, SharedMemoryIsApartFromBuffers) {
+TEST(EliminateCommon, SharedMemoryDoesNotAliasBuffers) {
     EXPECT_EQ(loads_left(
                   "%x = load %tile[%i] : f32\nstore %a[%i], %x\n%y = load %tile[%i] : f32\nstore %c[%i], %y"),
               1u);
@@ -93,7 +93,7 @@ TEST(EliminateCommon, SharedMemoryIsApartFromBuffers) {
         1u);
 }
 
-TEST(EliminateCommon, BarriersAndFencesForgetBuffersAndSharedMemory) {
+TEST(EliminateCommon, BarriersAndFencesInvalidateBuffersAndSharedMemory) {
     for (const char* sync : {"barrier", "subgroup_barrier", "fence all"}) {
         EXPECT_EQ(loads_left("%x = load %tile[%i] : f32\n" + std::string(sync) +
                              "\n%y = load %tile[%i] : f32\n%s = add %x, %y : f32\nstore %c[%i], %s"),
@@ -104,13 +104,13 @@ TEST(EliminateCommon, BarriersAndFencesForgetBuffersAndSharedMemory) {
                   1u)
             << sync;
     }
-    // A variable is the invocation's own.
+    // A variable is private to the invocation.
     EXPECT_EQ(loads_left("%v = var f32\n%f = load %a[%i] : f32\nstore %v, %f\nbarrier\n%y = load %v : "
                          "f32\nstore %c[%i], %y"),
               1u);
 }
 
-TEST(EliminateCommon, AtomicsForgetTheirPlace) {
+TEST(EliminateCommon, AtomicsInvalidateTheirLocation) {
     EXPECT_EQ(loads_left("%x = load %a[%i] : f32\n%o = atomic_add %a[%j], %x : f32\n%y = load %a[%i] : "
                          "f32\nstore %c[%i], %y"),
               2u);
@@ -119,7 +119,7 @@ TEST(EliminateCommon, AtomicsForgetTheirPlace) {
               1u);
 }
 
-TEST(EliminateCommon, WritesInsideOfControlFlowForgetBehindIt) {
+TEST(EliminateCommon, WritesInControlFlowInvalidateValuesAfterIt) {
     EXPECT_EQ(loads_left("%v = var f32\n%f = const 1.0 : f32\nstore %v, %f\nif %b {\n%g = const 2.0 : "
                          "f32\nstore %v, %g\n}\n"
                          "%y = load %v : f32\nstore %c[%i], %y"),
@@ -129,7 +129,7 @@ TEST(EliminateCommon, WritesInsideOfControlFlowForgetBehindIt) {
               0u);
 }
 
-TEST(EliminateCommon, ALoopStartsWithoutWhatItWrites) {
+TEST(EliminateCommon, MemoryThatALoopWritesIsUnknownAtItsStart) {
     const ir::Function fn = merged(R"(%v = var f32
 %w = var f32
 %f = const 1.0 : f32
@@ -146,14 +146,14 @@ store %w, %f
 }
 %r = load %v : f32
 store %c[%i], %r)");
-    EXPECT_EQ(count(fn, Op::Load), 2u);  // of %v at the loop's start and behind it
+    EXPECT_EQ(count(fn, Op::Load), 2u);  // of %v at the start of the loop and after it
 }
 
 TEST(EliminateCommon, AVariableStartsAsZero) {
     EXPECT_EQ(
         after(eliminate_common, "%a = buffer f32 \"a\"\n%v = var f32\n%x = load %v : f32\nstore %a[0], %x"),
         "%0 = buffer f32 \"a\"\n%1 = zero : f32\nstore %0[0], %1\n");
-    // Anew in each iteration.
+    // Again in each iteration.
     EXPECT_EQ(
         loads_left(
             "loop {\n%v = var f32\n%x = load %v : f32\nstore %a[%i], %x\nstore %v, %x\nif %b {\nbreak\n}\n}"),
@@ -179,7 +179,7 @@ store %p[%i, 0], %t)");
     EXPECT_EQ(count(done, Op::Load), 2u);  // a computed component stays a load of the variable
 }
 
-TEST(EliminateCommon, AStoreToAPartForgetsTheWhole) {
+TEST(EliminateCommon, AStoreToAPartInvalidatesTheWhole) {
     const std::string head =
         "%p = buffer vec2<f32> \"p\"\n%i = param u32 \"i\"\n%f = const 1.0 : f32\n%v = var vec2<f32>\n"
         "%x = load %p[%i] : vec2<f32>\nstore %v, %x\n";

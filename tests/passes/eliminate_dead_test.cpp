@@ -1,4 +1,4 @@
-// Dead code goes, and nothing that can be observed.
+// Dead code is removed, and nothing observable.
 #include "passes/eliminate_dead.hpp"
 
 #include "pass_support.hpp"
@@ -23,12 +23,12 @@ ir::Function cleaned(std::string_view body) {
 }
 std::string left(std::string_view body) { return body_of(cleaned(body)).substr(normal(dead_start).size()); }
 
-TEST(EliminateDead, DropsWhatNothingUses) {
+TEST(EliminateDead, DropsUnusedOperations) {
     EXPECT_EQ(left("%x = add %i, %i : u32\n%y = load %a[%x] : u32\n%z = subgroup_add %y : u32"), "");
     EXPECT_EQ(left("%x = add %i, %i : u32\nstore %a[%i], %x"), "%3 = add %1, %1 : u32\nstore %0[%1], %3\n");
 }
 
-TEST(EliminateDead, KeepsParametersThatNothingUses) { EXPECT_EQ(left(""), ""); }
+TEST(EliminateDead, KeepsUnusedParameters) { EXPECT_EQ(left(""), ""); }
 
 TEST(EliminateDead, DropsVariablesThatAreOnlyStoredTo) {
     EXPECT_EQ(left("%v = var u32\nstore %v, %i\nif %b {\nstore %v, %i\n}"), "");
@@ -45,14 +45,14 @@ TEST(EliminateDead, DropsOverwrittenStores) {
     EXPECT_EQ(left("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nstore %v, %i\n%x = load %v : "
                    "u32\nstore %a[0], %x"),
               "%3 = var u32\nstore %3, %1\n%4 = load %3 : u32\nstore %0[0], %4\n");
-    // On one way only.
+    // On one path only.
     EXPECT_EQ(count(cleaned("%v = var u32\n%one = const 1 : u32\nstore %v, %one\nif %b {\n"
                             "store %v, %i\n}\n%x = load %v : u32\nstore %a[0], %x"),
                     Op::Store),
               3u);
 }
 
-TEST(EliminateDead, AStoreBehindTheLastLoadIsDead) {
+TEST(EliminateDead, AStoreAfterTheLastLoadIsDead) {
     EXPECT_EQ(left("%v = var u32\nstore %v, %i\n%x = load %v : u32\nstore %a[0], %x\n%y = add %x, %x : "
                    "u32\nstore %v, %y"),
               "%3 = var u32\nstore %3, %1\n%4 = load %3 : u32\nstore %0[0], %4\n");
@@ -104,7 +104,7 @@ TEST(EliminateDead, KeepsBarriersPrintsAndReturns) {
     EXPECT_EQ(left("barrier\nif %b {\nreturn\n}\nprint \"{}\", %i\nbarrier"), text);
 }
 
-TEST(EliminateDead, DropsJumpsToWhereControlGoesAnyway) {
+TEST(EliminateDead, DropsRedundantJumps) {
     EXPECT_EQ(left("store %a[0], %i\nif %b {\nstore %a[1], %i\nreturn\n} else {\nreturn\n}"),
               "store %0[0], %1\nif %2 {\n  store %0[1], %1\n}\n");
     EXPECT_EQ(left("%one = const 1 : u32\n%k = for %one, %i, %one : u32 {\nif %b {\nstore %a[%k], "
@@ -112,12 +112,12 @@ TEST(EliminateDead, DropsJumpsToWhereControlGoesAnyway) {
               "%3 = const 1 : u32\n%4 = for %3, %1, %3 : u32 {\n  if %2 {\n    store %0[%4], %4\n  }\n}\n");
 }
 
-TEST(EliminateDead, DropsWhatFollowsIfsThatAlwaysJump) {
+TEST(EliminateDead, DropsOperationsAfterIfsThatAlwaysJump) {
     EXPECT_EQ(left("loop {\nif %b {\nbreak\n} else {\nreturn\n}\nstore %a[0], %i\n}"),
               "loop {\n  if %2 {\n    break\n  } else {\n    return\n  }\n}\n");
 }
 
-TEST(EliminateDead, DropsSharedArraysThatNothingReads) {
+TEST(EliminateDead, DropsSharedArraysThatAreNeverRead) {
     EXPECT_EQ(left("%t = shared array<u32, 4>\nstore %t[0], %i"), "");
     EXPECT_EQ(left("%t = shared array<u32, 4>\n%o = atomic_add %t[0], %i : u32"), "");
     const ir::Function fn = cleaned(

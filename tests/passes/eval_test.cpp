@@ -1,5 +1,5 @@
-// Scalar evaluation against plain statements of docs/ir.md sections 3 to 5: exhaustive for 8 bits, edge
-// values beyond.
+// Compares scalar evaluation with a direct implementation of docs/ir.md sections 3 to 5: exhaustively for 8
+// bits, with edge values for wider types.
 #include "passes/eval.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ Bits f32(float v) { return std::bit_cast<std::uint32_t>(v); }
 Bits f64(double v) { return std::bit_cast<std::uint64_t>(v); }
 Bits f16(float v) { return half(v).bits(); }
 
-// Edge values of a type: around zero, around the ends, around powers of two.
+// Edge values of a type: near zero, near the limits, near powers of two.
 std::vector<Bits> edges(ScalarType type) {
     std::vector<Bits> out;
     const Bits mask = mask_of(type);
@@ -42,7 +42,7 @@ std::vector<Bits> edges(ScalarType type) {
     return out;
 }
 
-// A statement of each operation in arithmetic that cannot overflow.
+// An implementation of each operation in arithmetic that cannot overflow.
 std::optional<Bits> expected(Op op, ScalarType type, Bits a, Bits b) {
     using Wide = long double;  // 64 bits of mantissa: exact for all results of 32 bits and less
     const bool is_signed = is_signed_integer(type);
@@ -201,7 +201,7 @@ TEST(Eval, HalfArithmeticIsThatOfFloatRounded) {
     EXPECT_EQ(eval(Op::Lt, F16, {f16(-1), f16(2)}), 1u);
 }
 
-TEST(Eval, NanIsNotFoldedButUnderstood) {
+TEST(Eval, NanResultsAreNotFoldedButNanOperandsAre) {
     EXPECT_EQ(eval(Op::Add, F32, {f32(inf), f32(-inf)}), std::nullopt);
     EXPECT_EQ(eval(Op::Div, F64, {f64(0), f64(0)}), std::nullopt);
     EXPECT_EQ(eval(Op::Rem, F32, {f32(1), f32(0)}), std::nullopt);
@@ -225,7 +225,7 @@ TEST(Eval, SignBitOperationsKeepPayloads) {
     EXPECT_EQ(evaluate(Op::Bitcast, U32, F32, std::array<Bits, 1>{0xffc12345}), 0xffc12345u);
 }
 
-TEST(Eval, OpenSignsOfZeroAreNotFolded) {
+TEST(Eval, UnspecifiedSignsOfZeroAreNotFolded) {
     EXPECT_EQ(eval(Op::Min, F32, {f32(0.0f), f32(-0.0f)}), std::nullopt);
     EXPECT_EQ(eval(Op::Max, F64, {f64(-0.0), f64(0.0)}), std::nullopt);
     EXPECT_EQ(eval(Op::Sign, F32, {f32(-0.0f)}), std::nullopt);
@@ -233,7 +233,7 @@ TEST(Eval, OpenSignsOfZeroAreNotFolded) {
     EXPECT_EQ(eval(Op::Sign, F32, {f32(-7.5f)}), f32(-1));
 }
 
-TEST(Eval, RoundingTakesHalvesWhereDocumented) {
+TEST(Eval, RoundingOfHalvesIsAsDocumented) {
     for (const auto& [x, away, even] : {std::array{0.5f, 1.0f, 0.0f},
                                         {1.5f, 2.0f, 2.0f},
                                         {2.5f, 3.0f, 2.0f},

@@ -1,5 +1,4 @@
-// Every function of one float on one of 509 floats each, over the whole range; another residue with another
-// seed.
+// Every function of one float, on every 509th float of the whole range; the seed selects the residue.
 #include "passes/expand_math_support.hpp"
 
 namespace volley::passes {

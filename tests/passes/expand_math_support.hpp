@@ -1,5 +1,5 @@
-// For tests of expand_math: each function as a kernel of its own, expanded for a target, run by the
-// interpreter or as compiled code on this thread, and measured against the C library in a wider format.
+// Support for tests of expand_math: each function as a kernel, expanded for a target, run by the interpreter
+// or as compiled code on this thread, and compared with the C library in a wider format.
 #pragma once
 
 #include "backends/reference/interpreter.hpp"
@@ -30,11 +30,11 @@
 
 namespace volley::passes {
 
-/// The format that references are computed in.
+/// The format of reference values.
 template <class T>
 using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
-/// One function with its promise in docs/ir.md section 4.
+/// One function with its accuracy in docs/ir.md section 4.
 struct MathFunction {
     ir::Op op;
     double ulps;
@@ -95,7 +95,7 @@ inline std::vector<MathFunction> math_functions() {
 #undef VOLLEY_BINARY
 }
 
-/// Every kind of device.
+/// The targets for every kind of device.
 inline std::vector<MathTarget> math_targets() {
     std::vector<MathTarget> targets;
     for (unsigned bits = 0; bits < 16; ++bits) {
@@ -126,7 +126,7 @@ inline ir::Function math_kernel(const MathFunction& f, DType type) {
     return fn;
 }
 
-/// Expanded, and cleaned as a backend would.
+/// Returns the kernel, expanded and cleaned as in a backend.
 inline ir::Function expanded(ir::Function fn, const MathTarget& target) {
     expand_math(fn, target);
     ir::verify(fn);
@@ -141,7 +141,7 @@ inline ir::Function expanded(const MathFunction& f, DType type, const MathTarget
     return expanded(math_kernel(f, type), target);
 }
 
-/// Subnormal numbers are zeros while it lives, where the host can do that.
+/// Makes the host flush subnormal numbers to zero during its lifetime, if supported.
 class Flushing {
 public:
 #if defined(__SSE__)
@@ -162,7 +162,7 @@ public:
     Flushing& operator=(const Flushing&) = delete;
 };
 
-/// The kernel over all elements; `parts` scalars make one.
+/// Runs the kernel on all elements, of `parts` scalars each.
 template <class T>
 std::vector<T> interpreted(const ir::Function& fn, std::vector<T> a, std::vector<T> b, unsigned parts = 1) {
     std::vector<T> out(a.size());
@@ -176,7 +176,7 @@ std::vector<T> interpreted(const ir::Function& fn, std::vector<T> a, std::vector
     return out;
 }
 
-/// Compiled once, for many calls.
+/// A kernel that is compiled once, for many calls.
 template <class T>
 class CompiledMath {
 public:
@@ -189,7 +189,7 @@ public:
                                             bool flush = false) const {
         std::vector<T> out(a.size());
         const std::size_t count = a.size() / parts_;
-        // The block is read only; buffers have one kind of pointer.
+        // The block is only read; buffers have only one pointer type.
         void* const data[3] = {const_cast<T*>(a.data()), const_cast<T*>(b.data()), out.data()};
         std::vector<std::byte> args(layout_.size);
         for (std::size_t k = 0; k < 3; ++k) {
@@ -211,9 +211,9 @@ private:
     unsigned parts_;
 };
 
-/// The distance from the exact value in units of the result's last place; infinite where one is NaN and the
-/// other is not, or where zeros or infinities have different signs. An infinite result counts as the number
-/// behind the largest.
+/// Returns the distance from the exact value in ulps of the result; infinite if only one of them is NaN, or
+/// if zeros or infinities have different signs. An infinite result counts as the number after the largest
+/// finite one.
 template <class T>
 double error_in_ulps(T got, Wider<T> exact, bool flushed) {
     using limits = std::numeric_limits<T>;
@@ -238,8 +238,8 @@ T flushed(T x) {
     return std::fabs(x) < std::numeric_limits<T>::min() ? std::copysign(T(0), x) : x;
 }
 
-/// Adds a failure for the largest error beyond the promise. Where subnormal numbers may count as zeros, they
-/// may also count as themselves.
+/// Adds a failure for the largest error above the specified accuracy. If subnormal numbers may be flushed,
+/// both the flushed and the exact results are accepted.
 template <class T>
 void expect_promise(const MathFunction& f, const MathTarget& target, const std::vector<T>& a,
                     const std::vector<T>& b, const std::vector<T>& out) {
@@ -262,7 +262,7 @@ void expect_promise(const MathFunction& f, const MathTarget& target, const std::
                   << ", not " << f(a[at], b[at]);
 }
 
-/// Numbers of all sizes, more of them where functions bend, and near 1 and multiples of pi/2.
+/// Returns numbers of all magnitudes, denser where functions curve, near 1 and near multiples of pi/2.
 template <class T>
 std::vector<T> math_samples(std::size_t count, std::uint64_t seed) {
     testing::Random random(testing::seed_or(seed));

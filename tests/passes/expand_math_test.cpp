@@ -1,4 +1,4 @@
-// expand_math: what it leaves, edge values, accuracy on every kind of device, and what follows from these.
+// expand_math: what remains after it, edge values, and accuracy on every kind of device.
 #include "passes/expand_math_support.hpp"
 #include "passes/pass_support.hpp"
 #include "support/ulp.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using testing::edge_values;
 
-// Each pair of edge values.
+// Returns all pairs of edge values.
 template <class T>
 std::pair<std::vector<T>, std::vector<T>> edge_pairs() {
     return testing::sample_pairs<T>(0, 1);
@@ -22,7 +22,7 @@ void expect_edges() {
     const DType type = std::is_same_v<T, float> ? ScalarType::F32 : ScalarType::F64;
     for (MathTarget target : math_targets()) {
         target.f64 = target.f64 || std::is_same_v<T, double>;
-        // The interpreter rounds as the host does; flushing has its own test.
+        // The interpreter rounds like the host; flushing is tested separately.
         if (!target.keeps_subnormals) continue;
         for (const MathFunction& f : math_functions()) {
             expect_promise<T>(f, target, a, b, interpreted<T>(expanded(f, type, target), a, b));
@@ -48,10 +48,10 @@ void expect_accuracy(std::size_t count, bool keeps = true, bool flush = false) {
     }
 }
 
-// The host's long double says nothing of doubles where it is one.
+// If long double equals double on the host, it cannot serve as a reference for doubles.
 constexpr bool has_wider_double = LDBL_MANT_DIG >= 64;
 
-TEST(ExpandMath, LeavesNoFunctionAndMakesNoFmaThatRoundsTwice) {
+TEST(ExpandMath, LeavesNoFunctionAndEmitsNoFmaThatRoundsTwice) {
     for (const MathTarget& target : math_targets()) {
         for (const MathFunction& f : math_functions()) {
             for (const ScalarType s : {ScalarType::F16, ScalarType::F32, ScalarType::F64}) {
@@ -70,12 +70,12 @@ TEST(ExpandMath, LeavesNoFunctionAndMakesNoFmaThatRoundsTwice) {
     }
 }
 
-TEST(ExpandMath, LeavesDoublesAloneWithoutF64) {
+TEST(ExpandMath, DoesNotExpandDoublesWithoutF64) {
     const ir::Function fn = expanded({ir::Op::Sin, 2, nullptr, nullptr}, ScalarType::F64, {});
     EXPECT_EQ(count(fn, ir::Op::Sin), 1u);
 }
 
-TEST(ExpandMath, LeavesIntegersAndSquareRootsAlone) {
+TEST(ExpandMath, DoesNotChangeIntegersAndSquareRoots) {
     const std::string body = R"(
         %a = buffer f32 "a"
         %b = buffer i32 "b"
@@ -102,20 +102,18 @@ TEST(ExpandMath, DoublesAreAccurate) {
     if (has_wider_double) expect_accuracy<double>(30000);
 }
 
-TEST(ExpandMath, FloatsAreAccurateWhereSubnormalsAreZeros) {
+TEST(ExpandMath, FloatsAreAccurateIfSubnormalsAreZeros) {
     if (Flushing::possible) expect_accuracy<float>(30000, false, true);
 }
 
-TEST(ExpandMath, DoublesAreAccurateWhereSubnormalsAreZeros) {
+TEST(ExpandMath, DoublesAreAccurateIfSubnormalsAreZeros) {
     if (Flushing::possible && has_wider_double) expect_accuracy<double>(10000, false, true);
 }
 
-// Many devices keep subnormal numbers and do not promise it.
-TEST(ExpandMath, FloatsAreAccurateWhereSubnormalsMightBeZeros) {
-    expect_accuracy<float>(30000, false, false);
-}
+// Many devices keep subnormal numbers without guaranteeing it.
+TEST(ExpandMath, FloatsAreAccurateIfSubnormalsMightBeZeros) { expect_accuracy<float>(30000, false, false); }
 
-TEST(ExpandMath, PowersOfFloatsAreAccurateByWayOfDoubles) {
+TEST(ExpandMath, PowersOfFloatsAreAccurateThroughDoubles) {
     const std::vector<float> a = math_samples<float>(100000, 21);
     const std::vector<float> b = math_samples<float>(100000, 22);
     const MathTarget target{true, true, false, true, true};
@@ -126,7 +124,7 @@ TEST(ExpandMath, PowersOfFloatsAreAccurateByWayOfDoubles) {
     }
 }
 
-// Doubles next to a multiple of pi/2: the first is the nearest of all, and cancels 61 bits.
+// Doubles next to a multiple of pi/2; the first is the closest of all and cancels 61 bits.
 TEST(ExpandMath, AnglesNextToMultiplesOfHalfPiKeepAllDigits) {
     if (!has_wider_double) return;
     std::vector<double> a = {std::ldexp(6381956970095103.0, 797), std::ldexp(5842458669180001.0, -50)};
@@ -228,7 +226,7 @@ TEST(ExpandMath, SineAndCosineOfOneAngleShareItsReduction) {
     EXPECT_EQ(count(fn, ir::Op::If), 1u);
 }
 
-TEST(ExpandMath, WhatABranchComputedIsNotUsedBehindIt) {
+TEST(ExpandMath, ValuesOfABranchAreNotReusedAfterIt) {
     ir::Function fn = kernel(R"(
         %a = buffer f32 "a"
         %x = load %a[0] : f32

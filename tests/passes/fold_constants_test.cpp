@@ -1,4 +1,4 @@
-// Folding and simplification: what goes, and what must stay for NaN, signed zeros and overflow.
+// Folding and simplification: what is removed, and what must stay because of NaN, signed zeros and overflow.
 #include "passes/fold_constants.hpp"
 
 #include "pass_support.hpp"
@@ -8,7 +8,7 @@
 namespace volley::passes {
 namespace {
 
-// What stands in `%r` after folding a body that defines it, with some values to start from.
+// Returns the definition of `%r` after folding a body that defines it from some given values.
 std::string folded(std::string_view type, std::string_view body, std::string_view head = "kernel \"k\"") {
     const std::string start = "%out = buffer " + std::string(type) +
                               R"( "out"
@@ -50,8 +50,7 @@ TEST(FoldConstants, EvaluatesVectorsByComponent) {
 struct Identity {
     const char* type;
     const char* body;
-    const char*
-        result;  // the value that is stored, as numbered: %1 u, %2 i, %3 f, %4 g, %5 d, %6 h, %7 b, %8 v
+    const char* result;  // the stored value by number: %1 u, %2 i, %3 f, %4 g, %5 d, %6 h, %7 b, %8 v
 };
 
 class FoldsAway : public ::testing::TestWithParam<Identity> {};
@@ -125,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Stays : public ::testing::TestWithParam<Constant> {};
 
-TEST_P(Stays, BecauseSomeInputTellsThemApart) {
+TEST_P(Stays, BecauseSomeInputsDiffer) {
     const Constant& c = GetParam();
     const std::string start = "%out = buffer " + std::string(c.type) + R"( "out"
 %i = param i32 "i"
@@ -162,7 +161,7 @@ TEST(FoldConstants, DivisionByAPowerOfTwoIsAnExactProduct) {
               std::string::npos);
 }
 
-TEST(FoldConstants, NegationsMoveIntoSums) {
+TEST(FoldConstants, NegationsAreMergedIntoSums) {
     EXPECT_EQ(folded("f32", "%x = neg %g : f32\n%r = add %f, %x : f32"),
               "%10 = sub %3, %4 : f32\nstore %0[0], %10\n");
     EXPECT_EQ(folded("f32", "%x = neg %f : f32\n%r = add %x, %g : f32"),
@@ -171,7 +170,7 @@ TEST(FoldConstants, NegationsMoveIntoSums) {
               "%10 = add %3, %4 : f32\nstore %0[0], %10\n");
 }
 
-TEST(FoldConstants, IntegerConstantsAreGathered) {
+TEST(FoldConstants, IntegerConstantsAreCombined) {
     EXPECT_EQ(
         folded("u32", "%a = const 7 : u32\n%c = const 9 : u32\n%x = add %u, %a : u32\n%r = sub %x, %c : u32"),
         "%10 = const 2 : u32\n%11 = sub %1, %10 : u32\nstore %0[0], %11\n");
@@ -187,7 +186,7 @@ TEST(FoldConstants, ConversionsThroughWiderIntegersAreDirect) {
               "%10 = convert %2 : u8\nstore %0[0], %10\n");
 }
 
-TEST(FoldConstants, ComparisonsAreNegatedOnlyWhereNanAllows) {
+TEST(FoldConstants, ComparisonsAreNegatedOnlyIfNanAllows) {
     EXPECT_EQ(folded("bool", "%c = const 5 : i32\n%x = lt %i, %c : bool\n%r = not %x : bool"),
               "%10 = const 5 : i32\n%11 = ge %2, %10 : bool\nstore %0[0], %11\n");
     EXPECT_EQ(folded("bool", "%x = eq %f, %g : bool\n%r = not %x : bool"),
@@ -231,27 +230,27 @@ std::string control(std::string_view body) {
     return text.substr(text.find("bool \"b\"\n") + 9);
 }
 
-TEST(FoldConstants, ConstantConditionsChooseTheirArm) {
+TEST(FoldConstants, ConstantConditionsSelectTheirBranch) {
     EXPECT_EQ(control("if %t {\nstore %d[0], %p\n} else {\nstore %d[1], %p\n}"), "store %0[0], %1\n");
     EXPECT_EQ(control("if %n {\nstore %d[0], %p\n} else {\nstore %d[1], %p\n}\nstore %d[2], %p"),
               "store %0[1], %1\nstore %0[2], %1\n");
     EXPECT_EQ(control("if %n {\nstore %d[0], %p\n}"), "");
 }
 
-TEST(FoldConstants, NothingFollowsAJumpThatWasSpliced) {
+TEST(FoldConstants, NothingFollowsASplicedJump) {
     EXPECT_EQ(control("if %t {\nstore %d[0], %p\nreturn\n}\nstore %d[1], %p"), "store %0[0], %1\n");
     EXPECT_EQ(control("loop {\nstore %d[0], %p\nif %t {\nbreak\n}\nstore %d[1], %p\n}"),
               "loop {\n  store %0[0], %1\n  break\n}\n");
     EXPECT_EQ(control("if %b {\nif %t {\nreturn\n}\n} else {\nreturn\n}\nstore %d[1], %p"), "");
 }
 
-TEST(FoldConstants, LoopsWithoutTripsGo) {
+TEST(FoldConstants, LoopsWithoutTripsAreRemoved) {
     EXPECT_EQ(control("%c = const 5 : u32\n%k = for %c, %one, %one : u32 {\nstore %d[%k], %k\n}"), "");
     EXPECT_EQ(control("%k = for %p, %p, %one : u32 {\nstore %d[%k], %k\n}"), "");
     EXPECT_EQ(control("%z = const 0 : u32\n%k = for %z, %p, %z : u32 {\nstore %d[%k], %k\n}"), "");
 }
 
-TEST(FoldConstants, LoopsOfOneTripAreTheirBody) {
+TEST(FoldConstants, LoopsOfOneTripBecomeTheirBody) {
     EXPECT_EQ(control("%c = const 5 : u32\n%e = const 6 : u32\n%k = for %c, %e, %one : u32 {\n"
                       "%x = add %k, %one : u32\nstore %d[0], %x\n}"),
               "%3 = const 6 : u32\nstore %0[0], %3\n");

@@ -1,6 +1,5 @@
-// Random kernels of index arithmetic and divergent control flow, run by the interpreter with a print behind
-// every value: what the analyses say of a value must hold in every vector, workgroup and iteration that was
-// run.
+// Random kernels of index arithmetic and divergent control flow, run by the interpreter with a print after
+// every value: the results of the analyses must hold in every vector, workgroup and iteration that ran.
 #include "backends/reference/interpreter.hpp"
 #include "ir/builder.hpp"
 #include "pass_support.hpp"
@@ -29,8 +28,8 @@ constexpr std::uint32_t local = 32;
 constexpr std::uint32_t elements = 64;
 constexpr auto programs = testing::unless_sanitized<std::uint64_t>(150, 15);
 
-// Writes a kernel. Every value is printed with the invocation's id and the iterations of all enclosing loops,
-// which together say which lanes run it at the same time.
+// Generates a kernel. Every value is printed with the invocation's id and the iterations of all enclosing
+// loops, which together identify the lanes that run it at the same time.
 class Generator {
 public:
     Generator(ir::Function& fn, std::uint64_t seed) : random_(seed), b_(fn) {
@@ -66,7 +65,7 @@ private:
         b_.print(format + "{}", operands);
     }
 
-    // Where control flow joins, variables show who missed a store.
+    // After control flow joins, variables show which lanes missed a store.
     void show_variables() {
         for (const NodeId var : vars_) show(b_.load(var, {}));
     }
@@ -215,9 +214,9 @@ private:
     int loops_ = 0;
 };
 
-// All values of one print that belong together: by lane.
+// All values of one print at one moment, by lane.
 using Moment = std::map<std::uint32_t, std::uint64_t>;
-// By print node and iterations, then by the vector or workgroup.
+// By print node and iterations, then by vector or workgroup.
 using Trace = std::map<std::pair<NodeId, std::vector<std::uint32_t>>, Moment>;
 
 Trace trace(const ir::Function& fn, std::uint64_t seed) {
@@ -253,7 +252,7 @@ std::int64_t extended(ScalarType type, std::uint64_t bits) {
     return static_cast<std::int64_t>((bits << unused) >> unused);
 }
 
-// What is wrong with the claim about a value in one vector; empty when it holds.
+// Describes how the claim about a value is wrong in one vector; empty if it holds.
 std::string broken_claim(const ir::Function& fn, const LaneAnalysis& lanes, NodeId print,
                          const Moment& moment, std::uint32_t width) {
     const NodeId value = fn.args(print).back();
@@ -292,7 +291,7 @@ void check_lanes(const ir::Function& fn, const Trace& all, std::uint32_t width) 
     for (const auto& [key, values] : all) {
         std::map<std::uint32_t, Moment> vectors;
         for (const auto& [lane, v] : values) vectors[lane / width][lane] = v;
-        // A vector that no lane brings here says nothing.
+        // A vector without active lanes is not tested.
         for (const auto& [vector, moment] : vectors) {
             const std::string wrong = broken_claim(fn, lanes, key.first, moment, width);
             const LaneShape shape = lanes.shape(fn.args(key.first).back());
@@ -341,7 +340,7 @@ TEST(LaneRandom, EveryClaimHoldsInEveryVector) {
     }
 }
 
-// Random kernels must have something to say, or the test above proves little.
+// Random kernels must produce many claims, or the test above proves little.
 TEST(LaneRandom, ClaimsAreMadeOften) {
     std::size_t affine_claims = 0;
     std::size_t uniform_claims = 0;

@@ -1,4 +1,4 @@
-// Deep conditions laid flat mean what they meant, on the interpreter.
+// Flattening deep conditions preserves the results of the interpreter.
 #include "passes/lower_nesting.hpp"
 #include "passes/pass_support.hpp"
 #include "passes/uniformity.hpp"
@@ -8,7 +8,7 @@
 namespace volley::passes {
 namespace {
 
-TEST(LowerNesting, CountsIfsInsideOfIfs) {
+TEST(LowerNesting, CountsNestedIfs) {
     EXPECT_EQ(nesting(kernel("%0 = local_index : u32")), 0u);
     const ir::Function fn = kernel(R"(%0 = buffer u32 "out"
 %1 = const true : bool
@@ -24,7 +24,7 @@ if %1 {
     EXPECT_EQ(nesting(fn), 2u);
 }
 
-TEST(LowerNesting, LeavesShallowFunctionsAlone) {
+TEST(LowerNesting, DoesNotChangeShallowFunctions) {
     const std::string body = R"(%0 = buffer u32 "out"
 %1 = local_index : u32
 %2 = const true : bool
@@ -38,7 +38,7 @@ if %2 {
     EXPECT_EQ(body_of(fn), normal(body));
 }
 
-TEST(LowerNesting, LaysInnerConditionsBesideTheOuterOne) {
+TEST(LowerNesting, MovesInnerConditionsAfterTheOuterOne) {
     ir::Function fn = kernel(R"(%0 = buffer u32 "out"
 %1 = local_index : u32
 %2 = const 3 : u32

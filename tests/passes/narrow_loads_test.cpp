@@ -1,4 +1,4 @@
-// Composites of which parts are used are loaded in parts.
+// Composites of which only parts are used are loaded in parts.
 #include "passes/narrow_loads.hpp"
 
 #include "pass_support.hpp"
@@ -28,7 +28,7 @@ TEST(NarrowLoads, OneFieldIsLoadedAlone) {
               "%3 = load %0[%2, 2] : f32\nstore %1[%2], %3\n");
 }
 
-TEST(NarrowLoads, AVectorIsLoadedWholeWhenMoreThanOneComponentIsUsed) {
+TEST(NarrowLoads, AVectorIsLoadedWholeIfMoreThanOneComponentIsUsed) {
     EXPECT_EQ(
         narrowed("Particle",
                  "%x = load %p[%i] : Particle\n%a = extract %x[0, 0] : f32\n%b = extract %x[0, 2] : f32\n"
@@ -50,14 +50,14 @@ TEST(NarrowLoads, OneComponentOfAVectorIsLoadedAlone) {
               "%3 = load %0[%2, 1] : f32\nstore %1[%2], %3\n");
 }
 
-TEST(NarrowLoads, AllPartsMeanTheWhole) {
+TEST(NarrowLoads, UsingAllPartsLoadsTheWhole) {
     const std::string text = narrowed("complex<f32>",
                                       "%x = load %p[%i] : complex<f32>\n%a = extract %x[0] : f32\n"
                                       "%b = extract %x[1] : f32\n%s = add %a, %b : f32\nstore %o[%i], %s");
     EXPECT_NE(text.find("load %0[%2] : complex<f32>"), std::string::npos);
 }
 
-TEST(NarrowLoads, AUseOfTheWholeKeepsIt) {
+TEST(NarrowLoads, AUseOfTheWholeKeepsItsLoad) {
     const std::string text =
         narrowed("Particle",
                  "%x = load %p[%i] : Particle\n%a = extract %x[2] : f32\nstore %o[%i], %a\n"
@@ -65,7 +65,7 @@ TEST(NarrowLoads, AUseOfTheWholeKeepsIt) {
     EXPECT_NE(text.find("load %0[%2] : Particle"), std::string::npos);
 }
 
-TEST(NarrowLoads, PartsAreLoadedWhereTheWholeWas) {
+TEST(NarrowLoads, PartsAreLoadedInPlaceOfTheWhole) {
     EXPECT_EQ(narrowed("Particle",
                        "%x = load %p[%i] : Particle\n%n = const 0.0 : f32\nstore %p[%i, 2], %n\n"
                        "%m = extract %x[2] : f32\nstore %o[%i], %m"),

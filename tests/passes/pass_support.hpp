@@ -1,4 +1,4 @@
-// For tests of passes: kernels as text, before and after.
+// Support for tests of passes: kernels as text, before and after.
 #pragma once
 
 #include "ir/parser.hpp"
@@ -14,12 +14,12 @@
 
 namespace volley::passes {
 
-/// The kernel with this body; parameters are declared in it.
+/// Parses a kernel with this body, which declares the parameters.
 inline ir::Function kernel(std::string_view body, std::string_view head = "kernel \"k\"") {
     return ir::parse(std::string(head) + " {\n" + std::string(body) + "\n}");
 }
 
-/// The printed body, without the frame and the indentation of its first level.
+/// Returns the printed body, without the enclosing braces and the first level of indentation.
 inline std::string body_of(const ir::Function& fn) {
     std::string text = ir::print(fn, {.locations = false});
     text = text.substr(text.find("{\n") + 2);
@@ -34,12 +34,12 @@ inline std::string body_of(const ir::Function& fn) {
     return out;
 }
 
-/// The body in the printer's own form, so that tests may name values as they like.
+/// Returns the body in the printer's form, so that tests can use any names for values.
 inline std::string normal(std::string_view body, std::string_view head = "kernel \"k\"") {
     return body_of(kernel(body, head));
 }
 
-/// The body after a pass and the removal of what it left unused. Both are verified.
+/// Returns the body after a pass and dead-code elimination. Both results are verified.
 inline std::string after(void (*pass)(ir::Function&), std::string_view body,
                          std::string_view head = "kernel \"k\"") {
     ir::Function fn = kernel(body, head);
@@ -50,7 +50,7 @@ inline std::string after(void (*pass)(ir::Function&), std::string_view body,
     return body_of(fn);
 }
 
-/// The nodes of an operation, in execution order.
+/// Returns the nodes of an operation, in execution order.
 inline std::vector<ir::NodeId> nodes_of(const ir::Function& fn, ir::Op op) {
     std::vector<ir::NodeId> found;
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
@@ -61,7 +61,7 @@ inline std::vector<ir::NodeId> nodes_of(const ir::Function& fn, ir::Op op) {
 
 inline std::size_t count(const ir::Function& fn, ir::Op op) { return nodes_of(fn, op).size(); }
 
-/// The value that the n-th store writes: tests mark values by storing them.
+/// Returns the value that the n-th store writes; tests mark values by storing them.
 inline ir::NodeId stored(const ir::Function& fn, std::size_t n) {
     return fn.arg(nodes_of(fn, ir::Op::Store).at(n), 1);
 }

@@ -1,4 +1,4 @@
-// The passes together, and those that serve the others: hoisting and splitting.
+// The whole pipeline, and the passes for hoisting and splitting.
 #include "passes/pipeline.hpp"
 
 #include "pass_support.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using ir::Op;
 
-TEST(HoistInvariants, MovesWhatDoesNotChangeOutOfAllLoops) {
+TEST(HoistInvariants, MovesInvariantsOutOfAllLoops) {
     EXPECT_EQ(after(hoist_invariants, R"(%a = buffer f32 "a"
 %n = param u32 "n"
 %f = param f32 "f"
@@ -46,7 +46,7 @@ TEST(HoistInvariants, MovesWhatDoesNotChangeOutOfAllLoops) {
 })"));
 }
 
-TEST(HoistInvariants, LeavesLoadsThatMayFaultAndVariablesThatChange) {
+TEST(HoistInvariants, KeepsLoadsThatMayFaultAndVariablesThatChange) {
     ir::Function fn = kernel(R"(%a = buffer f32 "a"
 %n = param u32 "n"
 %one = const 1 : u32
@@ -68,7 +68,7 @@ TEST(HoistInvariants, LeavesLoadsThatMayFaultAndVariablesThatChange) {
     EXPECT_EQ(std::count(body.begin(), body.end(), Op::Load), 1);  // of %w
 }
 
-TEST(HoistInvariants, KeepsValuesInsideOfLoopsWithBarriers) {
+TEST(HoistInvariants, KeepsValuesInLoopsWithBarriers) {
     const std::string text = R"(%0 = buffer u32 "a"
 %1 = param u32 "n"
 %2 = local_index : u32
@@ -82,7 +82,7 @@ TEST(HoistInvariants, KeepsValuesInsideOfLoopsWithBarriers) {
     EXPECT_EQ(after(hoist_invariants, text), text);
 }
 
-TEST(SplitComposites, ComplexArithmeticIsDoneByPart) {
+TEST(SplitComposites, ComplexArithmeticIsSplitIntoParts) {
     EXPECT_EQ(after(split_composites, R"(%o = buffer complex<f32> "o"
 %x = param complex<f32> "x"
 %y = param complex<f32> "y"
@@ -102,7 +102,7 @@ store %0[0], %9
 )");
 }
 
-TEST(SplitComposites, VectorsAreSplitWhenTheyAreTakenApart) {
+TEST(SplitComposites, VectorsAreSplitIfOnlyComponentsAreUsed) {
     const std::string_view apart = R"(%o = buffer f32 "o"
 %x = param vec3<f32> "x"
 %m = mul %x, %x : vec3<f32>
@@ -122,7 +122,7 @@ store %0[0], %2
 }
 
 TEST(Pipeline, ContractsThroughComplexNumbers) {
-    // acc += x * y, with the product written by parts.
+    // acc += x * y, with the product written in parts.
     ir::Function fn = kernel(R"(%a = buffer complex<f32> "a"
 %x = param complex<f32> "x"
 %y = param complex<f32> "y"
@@ -174,7 +174,7 @@ TEST(Pipeline, DumpsEachPass) {
     EXPECT_EQ(names.front(), "fold_constants");
 }
 
-TEST(Pipeline, IsDeterministicAndSettles) {
+TEST(Pipeline, IsDeterministicAndReachesAFixpoint) {
     const std::string_view text = R"(%a = buffer vec4<f32> "a"
 %n = param u32 "n"
 %g = global_id : vec3<u32>

@@ -1,4 +1,4 @@
-// Segments between barriers, and what lives across them.
+// Segments between barriers, and the values that are live across them.
 #include "passes/split_barriers.hpp"
 
 #include "pass_support.hpp"
@@ -38,7 +38,7 @@ bool contains(const std::vector<NodeId>& nodes, NodeId id) {
     return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
 }
 
-TEST(SplitBarriers, KernelsWithoutBarriersNeedNone) {
+TEST(SplitBarriers, KernelsWithoutBarriersNeedNoPlan) {
     EXPECT_FALSE(
         has_barrier(kernel(std::string(barriers_start) + "%x = load %a[%l] : f32\nstore %a[%l], %x")));
     EXPECT_TRUE(has_barrier(kernel(std::string(barriers_start) + "barrier")));
@@ -55,7 +55,7 @@ TEST(SplitBarriers, ValuesFromMemoryAreSpilled) {
     EXPECT_EQ(p.plan.segments[1].reload, std::vector<NodeId>{x});
 }
 
-TEST(SplitBarriers, ArithmeticOnIdsIsDoneAgain) {
+TEST(SplitBarriers, ArithmeticOnIdsIsRecomputed) {
     const Planned p = planned(
         "%f = const 1.0 : f32\n%i = mul %l, %p : u32\n%j = add %i, %one : u32\nstore %tile[%j], %f\n"
         "barrier\n%y = load %tile[%j] : f32\nstore %a[%j], %y");
@@ -65,7 +65,7 @@ TEST(SplitBarriers, ArithmeticOnIdsIsDoneAgain) {
                                    nodes_of(p.fn, Op::Add)[0]}));
 }
 
-TEST(SplitBarriers, UniformValuesAreMadeOnceForTheGroup) {
+TEST(SplitBarriers, UniformValuesAreComputedOncePerGroup) {
     const Planned p = planned("%n = load %a[%p] : f32\nbarrier\nstore %a[%l], %n");
     EXPECT_TRUE(p.plan.spilled.empty());
     const NodeId load = nodes_of(p.fn, Op::Load)[0];
@@ -75,7 +75,7 @@ TEST(SplitBarriers, UniformValuesAreMadeOnceForTheGroup) {
     EXPECT_TRUE(at_group_level);
 }
 
-TEST(SplitBarriers, AUniformLoadSeesWhatTheGroupWroteBefore) {
+TEST(SplitBarriers, AUniformLoadSeesEarlierWritesOfTheGroup) {
     const Planned p = planned(
         "%f = const 1.0 : f32\nstore %a[%p], %f\n%n = load %a[%p] : f32\nstore %tile[%l], %n\nbarrier");
     ASSERT_EQ(p.plan.segments.size(), 2u);
@@ -83,7 +83,7 @@ TEST(SplitBarriers, AUniformLoadSeesWhatTheGroupWroteBefore) {
     EXPECT_TRUE(contains(p.plan.segments[1].nodes, nodes_of(p.fn, Op::Store)[1]));
 }
 
-TEST(SplitBarriers, LoopsWithBarriersAreCutInside) {
+TEST(SplitBarriers, BodiesOfLoopsWithBarriersAreSplit) {
     const Planned p = planned(R"(%x = load %a[%l] : f32
 %k = for %one, %p, %one : u32 {
   store %tile[%l], %x
@@ -139,7 +139,7 @@ store %a[%l], %r)");
     EXPECT_TRUE(p.plan.spilled_variable(nodes_of(p.fn, Op::Var)[0]));
 }
 
-TEST(SplitBarriers, UniformVariablesAreKeptOnceForTheGroup) {
+TEST(SplitBarriers, UniformVariablesAreStoredOncePerGroup) {
     const Planned p = planned(R"(%width = var u32
 store %width, %p
 loop {
@@ -153,20 +153,20 @@ loop {
   store %width, %half
 })");
     EXPECT_TRUE(p.plan.group_variable(nodes_of(p.fn, Op::Var)[0]));
-    // No invocation has anything to do with it.
+    // No invocation accesses it.
     for (const Segment& segment : p.plan.segments) {
         for (const NodeId id : segment.nodes) EXPECT_EQ(p.fn[id].op, Op::LocalIndex);
     }
 }
 
-TEST(SplitBarriers, ExpensiveValuesAreSpilledNotDoneAgain) {
+TEST(SplitBarriers, ExpensiveValuesAreSpilledNotRecomputed) {
     const Planned p =
         planned("%c = convert %l : f32\n%s = sin %c : f32\nbarrier\nstore %a[%l], %s\nstore %a[%p], %c");
     EXPECT_EQ(p.plan.spilled, nodes_of(p.fn, Op::Sin));
     EXPECT_TRUE(contains(p.plan.segments[1].recompute, nodes_of(p.fn, Op::Convert)[0]));
 }
 
-TEST(SplitBarriers, LanesThatReturnAloneKeepAMask) {
+TEST(SplitBarriers, LanesThatReturnSeparatelyNeedAMask) {
     const Planned p = planned(
         "barrier\n%f = const 1.0 : f32\n%d = eq %l, %one : bool\nif %d {\nreturn\n}\nstore %a[%l], %f");
     EXPECT_TRUE(p.plan.masks);

@@ -1,4 +1,4 @@
-// What is the same in a whole workgroup, and where barriers may stand.
+// Which values are uniform in a workgroup, and where barriers are allowed.
 #include "passes/uniformity.hpp"
 
 #include "pass_support.hpp"
@@ -25,7 +25,7 @@ constexpr std::string_view uniformity_start = R"(%a = buffer u32 "a"
 
 ir::Function with(std::string_view body) { return kernel(std::string(uniformity_start) + std::string(body)); }
 
-// Whether the value that the last store writes is uniform.
+// Returns whether the value that the last store writes is uniform.
 bool stores_uniform(std::string_view body) {
     const ir::Function fn = with(body);
     const Uniformity u = analyse_uniformity(fn);
@@ -74,11 +74,11 @@ TEST(Uniformity, LoadsAtUniformAddressesAreUniform) {
     EXPECT_FALSE(stores_uniform("%x = load %tile[%l] : u32\nstore %a[0], %x"));
 }
 
-TEST(Uniformity, VariablesTakeTheWorstOfTheirStores) {
+TEST(Uniformity, VariablesAreVaryingIfAnyStoreIs) {
     EXPECT_TRUE(stores_uniform("%v = var u32\nstore %v, %p\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_FALSE(
         stores_uniform("%v = var u32\nstore %v, %p\nstore %v, %l\n%x = load %v : u32\nstore %a[0], %x"));
-    // Also when the worse store comes later, around a loop.
+    // Also if the varying store comes later in a loop.
     EXPECT_FALSE(stores_uniform(
         "%v = var u32\n%k = for %one, %p, %one : u32 {\n%x = load %v : u32\n%y = add %x, %one : u32\n"
         "store %v, %y\nif %u {\nstore %v, %l\n}\n}\n%z = load %v : u32\nstore %a[0], %z"));
@@ -89,7 +89,7 @@ TEST(Uniformity, StoresInDivergentControlMakeVariablesVarying) {
         stores_uniform("%v = var u32\nif %d {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
     EXPECT_TRUE(
         stores_uniform("%v = var u32\nif %u {\nstore %v, %p\n}\n%x = load %v : u32\nstore %a[0], %x"));
-    // After a divergent break the loop runs on for some.
+    // After a divergent break the loop continues for some invocations.
     EXPECT_FALSE(stores_uniform(
         "%v = var u32\nloop {\n%x = load %v : u32\n%y = add %x, %one : u32\nstore %v, %y\nif %d "
         "{\nbreak\n}\n}\n"
@@ -115,7 +115,7 @@ TEST(CheckBarriers, AcceptsUniformControlFlow) {
     EXPECT_EQ(
         refusal("loop {\nbarrier\n%x = load %tile[0] : u32\n%c = gt %x, %p : bool\nif %c {\nbreak\n}\n}"),
         "accepted");
-    // Those who continue are back for the next iteration's barrier.
+    // Invocations that continue reach the barrier of the next iteration.
     EXPECT_EQ(refusal("%k = for %one, %p, %one : u32 {\nbarrier\nif %d {\ncontinue\n}\nstore %tile[%l], "
                       "%l\n}\nbarrier"),
               "accepted");
@@ -129,7 +129,7 @@ TEST(CheckBarriers, NamesTheBarrierAndTheCondition) {
                 AllOf(HasSubstr("barrier at k.cpp:21"), HasSubstr("loop at k.cpp:20")));
 }
 
-TEST(CheckBarriers, RefusesWhatFollowsDivergentJumps) {
+TEST(CheckBarriers, RefusesBarriersAfterDivergentJumps) {
     EXPECT_THAT(refusal("if %d {  ; k.cpp:3\nreturn\n}\nbarrier  ; k.cpp:5"),
                 AllOf(HasSubstr("barrier at k.cpp:5"), HasSubstr("k.cpp:3")));
     EXPECT_THAT(refusal("loop {\nbarrier  ; k.cpp:4\nif %d {  ; k.cpp:5\nbreak\n}\n}"),
@@ -137,10 +137,10 @@ TEST(CheckBarriers, RefusesWhatFollowsDivergentJumps) {
     EXPECT_THAT(
         refusal("%k = for %one, %p, %one : u32 {\nif %d {  ; k.cpp:5\ncontinue\n}\nbarrier  ; k.cpp:7\n}"),
         HasSubstr("barrier at k.cpp:7"));
-    // A return inside of a loop reaches barriers behind it and in earlier lines of it.
+    // A return in a loop affects barriers after the loop and earlier in its body.
     EXPECT_NE(refusal("loop {\nbarrier\nif %d {\nreturn\n}\nif %u {\nbreak\n}\n}"), "accepted");
     EXPECT_NE(refusal("loop {\nif %d {\nreturn\n}\nif %u {\nbreak\n}\n}\nbarrier"), "accepted");
-    // A break does not reach behind its loop.
+    // A break does not affect barriers after its loop.
     EXPECT_EQ(refusal("loop {\nif %d {\nbreak\n}\n}\nbarrier"), "accepted");
 }
 
@@ -150,7 +150,7 @@ TEST(CheckBarriers, SeesConditionsThroughVariables) {
               "accepted");
 }
 
-TEST(Uniformity, SaysWhereControlDiverges) {
+TEST(Uniformity, ReportsWhereControlDiverges) {
     const ir::Function fn = with("if %d {\nstore %a[0], %p\nif %u {\nreturn\n}\n}\nstore %a[1], %p");
     const Uniformity u = analyse_uniformity(fn);
     const auto stores = nodes_of(fn, Op::Store);
