@@ -14,16 +14,9 @@ namespace {
 backends::Point submit_fill(ContextCore& core, unsigned k, backends::Memory& to, const Rows& rows,
                             std::span<const std::byte> element) {
     count(core, k, rows);
-    backends::Queue& queue = core.queue(k);
-    if (rows.whole()) {
-        return queue.fill(to, static_cast<std::uint64_t>(rows.to_offset),
-                          static_cast<std::uint64_t>(rows.row), element);
-    }
-    backends::Point point = 0;
-    for_each_rect(rows, [&](const auto& at, const auto& /*from*/, const backends::Rect& rect) {
-        point = queue.fill_rect(to, at, rect, element);
+    return submit_rects(rows, [&](const backends::RectMove& move) {
+        return core.queue(k).fill(to, move.to, move.rect, element);
     });
-    return point;
 }
 
 }  // namespace

@@ -97,15 +97,6 @@ std::vector<unsigned> GraphLayout::targets(const AnyBuffer& to, std::optional<un
     return {*queue};
 }
 
-namespace {
-
-backends::RectPlace moved(backends::RectPlace place, std::uint64_t shift) {
-    place.offset += shift;
-    return place;
-}
-
-}  // namespace
-
 unsigned GraphLayout::source(const RecordedCopy& copy, unsigned k) {
     const AnyBuffer& from = copy.from.get();
     Storage& storage = from.storage();
@@ -147,12 +138,14 @@ void GraphLayout::add(const RecordedCopy& copy, std::optional<unsigned> queue) {
             add(std::move(node));
             continue;
         }
-        for_each_rect(copy.rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
+        for_each_rect(copy.rows, [&](const backends::RectMove& move) {
             backends::BatchCommand& command = node.commands.emplace_back();
             command.kind = backends::BatchKind::Copy;
             command.to = target.memory;
             command.from = source.memory;
-            command.move = {rect, moved(to_at, target.shift), moved(from_at, source.shift)};
+            command.move = move;
+            command.move.to.offset += target.shift;
+            command.move.from.offset += source.shift;
         });
         add(std::move(node));
     }
@@ -168,11 +161,12 @@ void GraphLayout::add(const RecordedFill& fill, std::optional<unsigned> queue) {
         node.uses = {target.use};
         node.label.kind = CommandKind::Fill;
         node.label.bytes = static_cast<std::uint64_t>(fill.rows.bytes());
-        for_each_rect(fill.rows, [&](const auto& to_at, const auto& /*from*/, const backends::Rect& rect) {
+        for_each_rect(fill.rows, [&](const backends::RectMove& move) {
             backends::BatchCommand& command = node.commands.emplace_back();
             command.kind = backends::BatchKind::Fill;
             command.to = target.memory;
-            command.move = {rect, moved(to_at, target.shift), {}};
+            command.move = {move.rect, move.to, {}};
+            command.move.to.offset += target.shift;
             command.pattern = fill.element;
         });
         add(std::move(node));

@@ -40,34 +40,11 @@ ReadRoute read_route(ContextCore& core, const detail::HostSide& to, unsigned k,
     return pinned_memory(to, core, k) != nullptr ? ReadRoute::Store : ReadRoute::Stage;
 }
 
-void copy_rows(const Rows& rows, std::byte* to_base, const std::byte* from_base) {
-    for_each_rect(rows, [&](const backends::RectPlace& to, const backends::RectPlace& from,
-                            const backends::Rect& rect) {
-        for (std::uint64_t plane = 0; plane < rect.count[1]; ++plane) {
-            std::byte* out = to_base + to.offset + plane * to.stride[1];
-            const std::byte* in = from_base + from.offset + plane * from.stride[1];
-            for (std::uint64_t row = 0; row < rect.count[0]; ++row) {
-                std::memcpy(out, in, rect.row);
-                out += to.stride[0];
-                in += from.stride[0];
-            }
-        }
-    });
-}
-
 backends::Point submit_read(ContextCore& core, unsigned k, const backends::Memory& from, std::byte* data,
                             const Rows& rows) {
     count(core, k, rows);
-    backends::Queue& queue = core.queue(k);
-    if (rows.whole()) {
-        return queue.read(from, static_cast<std::uint64_t>(rows.from_offset),
-                          {data + rows.to_offset, static_cast<std::size_t>(rows.row)});
-    }
-    backends::Point point = 0;
-    for_each_rect(rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
-        point = queue.read_rect(from, from_at, data, to_at, rect);
-    });
-    return point;
+    return submit_rects(rows,
+                        [&](const backends::RectMove& move) { return core.queue(k).read(data, from, move); });
 }
 
 Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostSide& to, unsigned k,
@@ -126,7 +103,8 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     const ReadRoute route = runtime::read_route(core, to, k, memory, rows, async);
     if (route == ReadRoute::Direct) {
         runtime::wait_for_array(to, true);
-        runtime::copy_rows(rows, to.data, memory.host());
+        runtime::for_each_rect(
+            rows, [&](const backends::RectMove& move) { backends::copy_rows(to.data, memory.host(), move); });
         runtime::TransferCounters::add(core.transfers().direct);
         runtime::TransferCounters::add(core.transfers().bytes, static_cast<std::uint64_t>(rows.bytes()));
         return {};

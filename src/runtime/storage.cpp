@@ -160,7 +160,7 @@ backends::Memory& Storage::allocate_slow(unsigned queue) {
             const TimedCommand timed(
                 *core_, queue, [&] { return CommandLabel{.kind = CommandKind::Fill, .bytes = bytes_}; });
             const backends::Point point = timed.give([&] {
-                return core_->queue(queue).fill(*block->memory, 0, bytes_, {&zero, 1});
+                return core_->queue(queue).fill(*block->memory, {0}, {bytes_}, {&zero, 1});
             });
             replica->wrote(queue, point, {0, bytes_});
         } catch (...) {

@@ -62,16 +62,8 @@ void count(ContextCore& core, unsigned queue, const Rows& rows) {
 backends::Point submit_copy(ContextCore& core, unsigned queue, backends::Memory& to,
                             const backends::Memory& from, const Rows& rows) {
     count(core, queue, rows);
-    backends::Queue& on = core.queue(queue);
-    if (rows.whole()) {
-        return on.copy(to, static_cast<std::uint64_t>(rows.to_offset), from,
-                       static_cast<std::uint64_t>(rows.from_offset), static_cast<std::uint64_t>(rows.row));
-    }
-    backends::Point point = 0;
-    for_each_rect(rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
-        point = on.copy_rect(to, to_at, from, from_at, rect);
-    });
-    return point;
+    return submit_rects(
+        rows, [&](const backends::RectMove& move) { return core.queue(queue).copy(to, from, move); });
 }
 
 }  // namespace volley::runtime

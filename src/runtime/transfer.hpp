@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace volley::runtime {
@@ -68,20 +69,16 @@ void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queue
 
 // ---- commands ----
 
-/// Calls f(to, from, rect) for each command that moves at most three dimensions of the rows.
+/// Calls f(move) for each command: a RectMove has at most three of the rows' dimensions.
 template <class F>
 void for_each_rect(const Rows& rows, F&& f) {
-    using backends::Rect;
-    using backends::RectPlace;
     const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-    Rect rect;
-    RectPlace to;
-    RectPlace from;
-    rect.row = size(rows.row);
+    backends::RectMove move;
+    move.rect.row = size(rows.row);
     for (std::size_t d = 0; d < 2 && static_cast<int>(d) < rows.rank; ++d) {
-        rect.count[d] = size(rows.count[d]);
-        to.stride[d] = size(rows.to_stride[d]);
-        from.stride[d] = size(rows.from_stride[d]);
+        move.rect.count[d] = size(rows.count[d]);
+        move.to.stride[d] = size(rows.to_stride[d]);
+        move.from.stride[d] = size(rows.from_stride[d]);
     }
     std::array<std::int64_t, max_rank> index{};  // of the axes that take one command each
     for (;;) {
@@ -91,13 +88,21 @@ void for_each_rect(const Rows& rows, F&& f) {
             to_offset += index[d] * rows.to_stride[d];
             from_offset += index[d] * rows.from_stride[d];
         }
-        to.offset = size(to_offset);
-        from.offset = size(from_offset);
-        f(to, from, rect);
+        move.to.offset = size(to_offset);
+        move.from.offset = size(from_offset);
+        f(std::as_const(move));
         std::size_t d = 2;
         while (static_cast<int>(d) < rows.rank && ++index[d] == rows.count[d]) index[d++] = 0;
         if (static_cast<int>(d) >= rows.rank) return;
     }
+}
+
+/// Submits each command of the rows with f(move), which returns its point; returns the last point.
+template <class F>
+backends::Point submit_rects(const Rows& rows, F&& f) {
+    backends::Point point = 0;
+    for_each_rect(rows, [&](const backends::RectMove& move) { point = f(move); });
+    return point;
 }
 
 /// Submits a copy inside a device; returns the last command's point. Counts it.

@@ -71,9 +71,7 @@ std::uint64_t calls_of(const backends::Queue& queue, const Rows& rows) {
     if (rows.whole()) return 1;
     if (rows.empty()) return 0;
     std::uint64_t calls = 0;
-    for_each_rect(rows, [&](const auto& to, const auto& from, const backends::Rect& rect) {
-        calls += queue.rect_calls(to, from, rect);
-    });
+    for_each_rect(rows, [&](const backends::RectMove& move) { calls += queue.driver_calls(move); });
     return calls;
 }
 

@@ -52,16 +52,8 @@ struct HostWrite {
 backends::Point submit_write(ContextCore& core, unsigned k, backends::Memory& to, const std::byte* data,
                              const Rows& rows) {
     count(core, k, rows);
-    backends::Queue& queue = core.queue(k);
-    if (rows.whole()) {
-        return queue.write(to, static_cast<std::uint64_t>(rows.to_offset),
-                           {data + rows.from_offset, static_cast<std::size_t>(rows.row)});
-    }
-    backends::Point point = 0;
-    for_each_rect(rows, [&](const auto& to_at, const auto& from_at, const backends::Rect& rect) {
-        point = queue.write_rect(to, to_at, data, from_at, rect);
-    });
-    return point;
+    return submit_rects(rows,
+                        [&](const backends::RectMove& move) { return core.queue(k).write(to, data, move); });
 }
 
 backends::Point HostWrite::submit(ContextCore& core, unsigned k, WriteRoute route, Event& event) const {

@@ -42,7 +42,7 @@ public:
         for (std::size_t b = 0; b < blocks; ++b) {
             memories_[b] = device.allocate(elements * sizeof(int));
             model_[b] = random_bytes(random, elements * sizeof(int));
-            queue.write(*memories_[b], 0, model_[b]);
+            write_at(queue, *memories_[b], 0, model_[b]);
         }
         const std::uint64_t commands = 1 + random.below(random.pick<std::uint64_t>({3, 20, 80}));
         PlanMaker maker;
@@ -63,7 +63,7 @@ public:
     void check(backends::Queue& queue) {
         for (std::size_t b = 0; b < blocks; ++b) {
             Bytes back(model_[b].size());
-            queue.timeline().wait(queue.read(*memories_[b], 0, back));
+            queue.timeline().wait(read_at(queue, *memories_[b], 0, back));
             ASSERT_TRUE(back == model_[b]) << "block " << b << " of " << elements_ << " elements";
         }
     }

@@ -35,7 +35,7 @@ protected:
 
     std::unique_ptr<backends::Memory> ints(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
-        queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
     }
     Point submit(Batch& batch, const std::vector<int>& values = {}, std::uint32_t instances = 1) {
@@ -224,7 +224,7 @@ TEST_P(BatchTest, StaysInTheQueuesOrder) {
     for (int k = 0; k < 10; ++k) {
         launch_multiply_add(*queue, *program, *memory, 3, count);
         submit(*batch, {5, 0, 0, 0});
-        queue->fill(*memory, 0, 4, std::as_bytes(std::span(&k, 1)));
+        fill_at(*queue, *memory, 0, 4, std::as_bytes(std::span(&k, 1)));
         submit(*batch, {7, 0, 0, 0, 9, 0, 0, 0}, 2);
         for (const unsigned factor : {3u, 5u, 7u, 9u}) expected = expected * factor + (count - 1);
     }
@@ -309,7 +309,7 @@ TEST_P(BatchTest, OfSeveralThreadsRunOnTheirQueues) {
         threads.emplace_back([&, t] {
             const auto own = device->make_queue();
             const auto memory = device->allocate(3 * count * sizeof(int));
-            own->write(*memory, 0, bytes_of(std::vector<int>(3 * count, 1)));
+            write_at(*own, *memory, 0, bytes_of(std::vector<int>(3 * count, 1)));
             PlanMaker maker;
             for (int step = 0; step < 3; ++step) {
                 for (int part = 0; part < 3; ++part) {

@@ -87,7 +87,7 @@ TEST(CpuProgram, SmallAndLargeLaunchesComputeTheSame) {
     for (const std::uint32_t count : {1u, 5u, 64u, 1000u, 500'000u, 2'000'001u}) {
         const auto memory = device->allocate(std::size_t{count} * 4);
         const int one = 1;
-        queue->fill(*memory, 0, memory->size(), std::as_bytes(std::span(&one, 1)));
+        fill_at(*queue, *memory, 0, memory->size(), std::as_bytes(std::span(&one, 1)));
         for (int i = 0; i < 3; ++i) launch_multiply_add(*queue, *program, *memory, 2, count);
         queue->timeline().wait(queue->last());
         const auto result = contents<int>(*memory);

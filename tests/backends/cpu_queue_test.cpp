@@ -29,7 +29,7 @@ TEST_F(CpuQueueTest, GivesOutPointsInOrder) {
     EXPECT_EQ(queue->last(), 0u);
     const auto memory = device->allocate(64);
     const std::vector<int> data(16, 1);
-    EXPECT_EQ(queue->write(*memory, 0, bytes_of(data)), 1u);
+    EXPECT_EQ(write_at(*queue, *memory, 0, bytes_of(data)), 1u);
     EXPECT_EQ(queue->call([] {}), 2u);
     EXPECT_EQ(queue->last(), 2u);
     wait();
@@ -42,10 +42,10 @@ TEST_F(CpuQueueTest, MovesBytesOfAnySize) {
         std::iota(data.begin(), data.end(), 7);
         const auto a = device->allocate(count * sizeof(int));
         const auto b = device->allocate(count * sizeof(int));
-        queue->write(*a, 0, bytes_of(data));
-        queue->copy(*b, 0, *a, 0, count * sizeof(int));
+        write_at(*queue, *a, 0, bytes_of(data));
+        copy_at(*queue, *b, 0, *a, 0, count * sizeof(int));
         std::vector<int> back(count);
-        queue->read(*b, 0, std::as_writable_bytes(std::span(back)));
+        read_at(*queue, *b, 0, std::as_writable_bytes(std::span(back)));
         wait();
         EXPECT_EQ(back, data) << count;
     }
@@ -56,9 +56,9 @@ TEST_F(CpuQueueTest, MovesALargeArrayAroundTheCaches) {
     std::vector<int> data(count);
     std::iota(data.begin(), data.end(), 0);
     const auto memory = device->allocate(count * sizeof(int) + 4);
-    queue->write(*memory, 4, bytes_of(data));  // misaligned on purpose
+    write_at(*queue, *memory, 4, bytes_of(data));  // misaligned on purpose
     std::vector<int> back(count);
-    queue->read(*memory, 4, std::as_writable_bytes(std::span(back)));
+    read_at(*queue, *memory, 4, std::as_writable_bytes(std::span(back)));
     wait();
     EXPECT_EQ(back, data);
 }
@@ -69,7 +69,7 @@ TEST_F(CpuQueueTest, FillsWithPatternsOfAnySize) {
             std::vector<std::byte> pattern(pattern_size);
             for (std::size_t i = 0; i < pattern_size; ++i) pattern[i] = static_cast<std::byte>(i + 1);
             const auto memory = device->allocate(pattern_size * repeats);
-            queue->fill(*memory, 0, pattern_size * repeats, pattern);
+            fill_at(*queue, *memory, 0, pattern_size * repeats, pattern);
             wait();
             for (std::size_t i = 0; i < repeats; ++i) {
                 ASSERT_EQ(std::memcmp(memory->host() + i * pattern_size, pattern.data(), pattern_size), 0)
@@ -93,7 +93,7 @@ TEST_F(CpuQueueTest, HoldsLaterCommandsBackUntilEarlierOnesAreDone) {
     const auto memory = device->allocate(4);
     contents<int>(*memory)[0] = 1;
     const std::vector<int> two = {2};
-    const Point point = queue->write(*memory, 0, bytes_of(two));
+    const Point point = write_at(*queue, *memory, 0, bytes_of(two));
     EXPECT_EQ(contents<int>(*memory)[0], 1);
     EXPECT_FALSE(queue->timeline().wait_for(point, 1ms));
     gate.open();
@@ -106,7 +106,7 @@ TEST_F(CpuQueueTest, CopiesSmallHostDataBeforeAWriteReturns) {
     queue->call([&] { gate.pass(); });
     const auto memory = device->allocate(4000);
     std::vector<int> data(1000, 5);
-    queue->write(*memory, 0, bytes_of(data));
+    write_at(*queue, *memory, 0, bytes_of(data));
     std::fill(data.begin(), data.end(), 6);
     gate.open();
     wait();
@@ -174,7 +174,7 @@ TEST_F(CpuQueueTest, TakesManyCommandsWithoutAWait) {
         std::this_thread::sleep_for(20ms);
         gate.open();
     });
-    for (int i = 0; i < 20'000; ++i) queue->write(*memory, 0, std::as_bytes(std::span(&i, 1)));
+    for (int i = 0; i < 20'000; ++i) write_at(*queue, *memory, 0, std::as_bytes(std::span(&i, 1)));
     wait();
     opener.join();
     EXPECT_EQ(contents<int>(*memory)[0], 19'999);
@@ -189,7 +189,7 @@ TEST_F(CpuQueueTest, TakesCommandsFromSeveralThreads) {
             const std::byte pattern[] = {std::byte{1}};
             for (int i = 0; i < 500; ++i) {
                 queue->call([&] { ++count; });
-                if (i % 50 == 0) queue->fill(*memory, 0, memory->size(), pattern);
+                if (i % 50 == 0) fill_at(*queue, *memory, 0, memory->size(), pattern);
                 if (i % 10 == 0) queue->timeline().wait(queue->last());
             }
             queue->timeline().wait(queue->last());
@@ -215,7 +215,7 @@ TEST(CpuQueueAlone, RunsAllButFunctionsInsideOfTheCallWithOneThread) {
     const auto queue = device->make_queue();
     const auto memory = device->allocate(std::size_t{8} << 20);
     const std::byte pattern[] = {std::byte{9}};
-    queue->fill(*memory, 0, memory->size(), pattern);
+    fill_at(*queue, *memory, 0, memory->size(), pattern);
     EXPECT_EQ(contents<std::byte>(*memory).back(), std::byte{9});
     int ran = 0;
     queue->call([&] {

@@ -20,7 +20,11 @@ std::span<T> contents(backends::Memory& memory) {
 }
 
 using testing::bytes_of;
+using testing::copy_at;
+using testing::fill_at;
 using testing::launch_multiply_add;
 using testing::multiply_add_kernel;
+using testing::read_at;
+using testing::write_at;
 
 }  // namespace volley::backends::cpu

@@ -36,7 +36,7 @@ protected:
         return queue.wait_for(other.timeline(), other.last());
     }
     Point set(backends::Queue& queue, int value) {
-        return queue.fill(*word, 0, sizeof value, std::as_bytes(std::span(&value, 1)));
+        return fill_at(queue, *word, 0, sizeof value, std::as_bytes(std::span(&value, 1)));
     }
     int value() { return contents<int>(*word)[0]; }
 };
@@ -125,7 +125,7 @@ TEST_P(CpuWaitTest, AThreadThatWaitsTakesNothingBehindItsPoint) {
     const auto memory = device->allocate(bytes);
     const std::byte pattern[] = {std::byte{1}};
     for (int i = 0; i < unless_sanitized(500, 50); ++i) {
-        const Point first = b->fill(*memory, 0, bytes, pattern);
+        const Point first = fill_at(*b, *memory, 0, bytes, pattern);
         const Point after = a->wait_for(b->timeline(), first);
         b->wait_for(a->timeline(), after);
         Gate gate;
@@ -144,7 +144,7 @@ TEST_P(CpuWaitTest, AFunctionThatWaitsRunsNoOtherBehindItsPoint) {
     std::atomic<std::thread::id> waiting;
     std::atomic<int> nested{0};
     for (int i = 0; i < unless_sanitized(500, 50); ++i) {
-        const Point first = b->fill(*memory, 0, bytes, pattern);
+        const Point first = fill_at(*b, *memory, 0, bytes, pattern);
         a->call([&] {
             waiting = std::this_thread::get_id();
             b->timeline().wait(first);
@@ -177,8 +177,8 @@ TEST_P(CpuWaitTest, ALargeWriteBehindTheHostReturns) {
     const auto first = device->allocate(count * sizeof(int));
     const auto second = device->allocate(count * sizeof(int));
     std::vector<int> data = testing::counting(count);
-    a->write(*first, 0, bytes_of(data));
-    b->write(*second, 0, bytes_of(data));
+    write_at(*a, *first, 0, bytes_of(data));
+    write_at(*b, *second, 0, bytes_of(data));
     std::fill(data.begin(), data.end(), 0);
     raised.pass();
     EXPECT_EQ(testing::read_back(*a, *first, count), testing::counting(count));
@@ -191,7 +191,7 @@ TEST_P(CpuWaitTest, ALargeWriteBehindAFunctionReturns) {
     Gate gate;
     a->call([&] { gate.pass(); });
     std::vector<int> data = testing::counting(count);
-    a->write(*memory, 0, bytes_of(data));
+    write_at(*a, *memory, 0, bytes_of(data));
     std::fill(data.begin(), data.end(), 0);
     gate.open();
     EXPECT_EQ(testing::read_back(*a, *memory, count), testing::counting(count));
@@ -257,7 +257,7 @@ TEST_P(CpuWaitTest, ATimeoutEndsAmongManyCommands) {
     const std::byte pattern[] = {std::byte{1}};
     HostPoint raised;
     a->wait_for(raised, 1);
-    for (int i = 0; i < 4000; ++i) a->fill(*memory, 0, bytes, pattern);  // some 100 ms
+    for (int i = 0; i < 4000; ++i) fill_at(*a, *memory, 0, bytes, pattern);  // some 100 ms
     raised.pass();
     EXPECT_FALSE(a->timeline().wait_for(a->last(), 5ms));
     gate.open();
@@ -297,7 +297,7 @@ TEST_P(CpuWaitTest, RandomWaitsAreKept) {
                         known[q][k] = std::max(known[q][k], known[other][k]);
                     break;
                 }
-                case 2: queue.fill(*large[q], 0, large[q]->size(), pattern); break;
+                case 2: fill_at(queue, *large[q], 0, large[q]->size(), pattern); break;
                 case 3:
                     if (waiting.size() < 3 && random() % 8 == 0) {
                         waiting.emplace_back(

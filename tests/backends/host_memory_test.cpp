@@ -76,9 +76,9 @@ TEST_P(HostMemoryTest, CopiesToTheDeviceAndBackInOrder) {
         const auto out = device->allocate_host(count * sizeof(int));
         const std::vector<int> values = counting(count, 7);
         std::memcpy(in->host(), values.data(), in->size());
-        queue->copy(*memory, 0, *in, 0, in->size());
+        copy_at(*queue, *memory, 0, *in, 0, in->size());
         launch_multiply_add(*queue, *program, *memory, 2, count);
-        queue->timeline().wait(queue->copy(*out, 0, *memory, 0, out->size()));
+        queue->timeline().wait(copy_at(*queue, *out, 0, *memory, 0, out->size()));
         const int* results = reinterpret_cast<const int*>(out->host());
         for (std::uint32_t i = 0; i < count; ++i)
             ASSERT_EQ(results[i], 2 * (7 + static_cast<int>(i)) + static_cast<int>(i));
@@ -91,12 +91,12 @@ TEST_P(HostMemoryTest, IsWrittenAndReadInQueueOrder) {
         const auto host = device->allocate_host(4000);
         Gate gate;
         queue->call([&] { gate.pass(); });
-        queue->write(*host, 0, bytes_of(counting(1000)));  // like any other memory
-        queue->copy(*memory, 0, *host, 0, 4000);
-        queue->fill(*host, 0, 4000, std::vector<std::byte>(4, std::byte{1}));
-        queue->copy(*host, 400, *memory, 0, 400);
+        write_at(*queue, *host, 0, bytes_of(counting(1000)));  // like any other memory
+        copy_at(*queue, *memory, 0, *host, 0, 4000);
+        fill_at(*queue, *host, 0, 4000, std::vector<std::byte>(4, std::byte{1}));
+        copy_at(*queue, *host, 400, *memory, 0, 400);
         std::vector<int> back(1000);
-        queue->read(*host, 0, std::as_writable_bytes(std::span(back)));
+        read_at(*queue, *host, 0, std::as_writable_bytes(std::span(back)));
         gate.open();
         wait();
         EXPECT_EQ(back[0], 0x01010101);
@@ -149,10 +149,10 @@ TEST_P(HostMemoryTest, TransfersUseImportedMemory) {
         const auto memory = device->allocate(2 * page);
         Gate gate;
         queue->call([&] { gate.pass(); });
-        queue->write(*imported, 0, bytes_of(counting(2048)));
-        queue->copy(*memory, 0, *imported, 0, 2 * page);
-        queue->fill(*imported, 4, 400, std::vector<std::byte>(4, std::byte{2}));
-        queue->copy_rect(*imported, {4096, {8, 0}}, *memory, {0, {4, 0}}, {4, {100, 1}});
+        write_at(*queue, *imported, 0, bytes_of(counting(2048)));
+        copy_at(*queue, *memory, 0, *imported, 0, 2 * page);
+        fill_at(*queue, *imported, 4, 400, std::vector<std::byte>(4, std::byte{2}));
+        queue->copy(*imported, *memory, {{4, {100, 1}}, {4096, {8, 0}}, {0, {4, 0}}});
         gate.open();
         const std::vector<int> result = read_back(*queue, *imported, 2048);
         EXPECT_EQ(result[0], 0);
@@ -229,7 +229,7 @@ TEST_P(HostMemoryTest, ANativeBufferServesAsMemory) {
         const auto memory = device->allocate(8192);
         if (std::holds_alternative<std::monostate>(memory->native())) return;
         const auto program = GetParam().multiply_add(*device);
-        queue->write(*memory, 0, bytes_of(counting(2048)));
+        write_at(*queue, *memory, 0, bytes_of(counting(2048)));
         wait();
         for (const std::uint64_t offset : {0u, 64u, 4096u}) {
             SCOPED_TRACE(offset);
@@ -237,11 +237,10 @@ TEST_P(HostMemoryTest, ANativeBufferServesAsMemory) {
             EXPECT_EQ(part->size(), 4096u);
             EXPECT_EQ(read_back(*queue, *part, 1024), counting(1024, static_cast<int>(offset / 4)));
             launch_multiply_add(*queue, *program, *part, 2, 64);  // multiplies by 2, adds the index
-            queue->fill(*part, 400, 40, std::vector<std::byte>(4, std::byte{3}));
-            queue->write_rect(*part, {800, {8, 0}},
-                              reinterpret_cast<const std::byte*>(counting(4, -9).data()), {0, {4, 0}},
-                              {4, {4, 1}});
-            queue->copy(*part, 2000, *part, 0, 400);
+            fill_at(*queue, *part, 400, 40, std::vector<std::byte>(4, std::byte{3}));
+            queue->write(*part, reinterpret_cast<const std::byte*>(counting(4, -9).data()),
+                         {{4, {4, 1}}, {800, {8, 0}}, {0, {4, 0}}});
+            copy_at(*queue, *part, 2000, *part, 0, 400);
             wait();
             const std::vector<int> all = read_back(*queue, *memory, 2048);
             const auto first = static_cast<std::size_t>(offset / 4);
@@ -254,7 +253,7 @@ TEST_P(HostMemoryTest, ANativeBufferServesAsMemory) {
             EXPECT_EQ(value(206), -6);
             EXPECT_EQ(value(201), static_cast<int>(first) + 201);
             EXPECT_EQ(value(500 + 63), value(63));
-            queue->write(*memory, 0, bytes_of(counting(2048)));
+            write_at(*queue, *memory, 0, bytes_of(counting(2048)));
             wait();
         }
     });

@@ -49,7 +49,7 @@ TEST(HostRectRandom, CopiesWhatLoopsWould) {
         auto model = to->bytes;
         copy_on_host(model.data(), to_at, from->bytes.data(), from_at, rect);
         const bool streaming = random.chance(60);
-        backends::copy_rows(to->bytes.data(), to_at, from->bytes.data(), from_at, rect, streaming);
+        backends::copy_rows(to->bytes.data(), from->bytes.data(), {rect, to_at, from_at}, streaming);
         ASSERT_EQ(std::memcmp(to->bytes.data(), model.data(), model.size()), 0)
             << "case " << k << ": " << rect << " " << to_at << " from " << from_at << " streaming "
             << streaming;

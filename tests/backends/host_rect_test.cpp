@@ -20,7 +20,7 @@ void expect_rows_copied(const RectPlace& to_at, const RectPlace& from_at, const 
     const Bytes from = random_bytes(random, end_of(from_at, rect));
     Bytes to(end_of(to_at, rect) + 1, std::byte{9});
     Bytes expected = to;
-    backends::copy_rows(to.data(), to_at, from.data(), from_at, rect, streaming);
+    backends::copy_rows(to.data(), from.data(), {rect, to_at, from_at}, streaming);
     copy_on_host(expected.data(), to_at, from.data(), from_at, rect);
     EXPECT_TRUE(to == expected) << rect << " " << to_at << " from " << from_at;
 }

@@ -20,6 +20,10 @@ namespace {
 using backends::BatchCommand;
 using backends::BatchKind;
 using backends::BatchPlan;
+using testing::copy_at;
+using testing::fill_at;
+using testing::read_at;
+using testing::write_at;
 using Lines = std::vector<std::string>;
 using Uses = std::vector<NullUse>;
 
@@ -65,16 +69,16 @@ TEST_F(NullDeviceTest, LogsEachRectAsOneCommand) {
     const backends::RectPlace at{0, {60, 240}};
     std::array<std::byte, 1000> data;
     data.fill(std::byte{1});
-    queue->write_rect(*memory, at, data.data(), at, rect);
-    queue->read_rect(*memory, at, data.data(), at, rect);
-    queue->copy_rect(*memory, at, *memory, {40, at.stride}, rect);
-    queue->fill_rect(*memory, at, rect, std::vector<std::byte>(4));
-    const Lines expected = {"q0 write_rect 3x4 rows of 40 -> 1", "q0 read_rect 3x4 rows of 40 -> 2",
-                            "q0 copy_rect 3x4 rows of 40 -> 3", "q0 fill_rect 3x4 rows of 40 -> 4"};
+    queue->write(*memory, data.data(), {rect, at, at});
+    queue->read(data.data(), *memory, {rect, at, at});
+    queue->copy(*memory, *memory, {rect, at, {40, at.stride}});
+    queue->fill(*memory, at, rect, std::vector<std::byte>(4));
+    const Lines expected = {"q0 write 3x4 rows of 40 -> 1", "q0 read 3x4 rows of 40 -> 2",
+                            "q0 copy 3x4 rows of 40 -> 3", "q0 fill 3x4 rows of 40 -> 4"};
     EXPECT_EQ(log->lines(), expected);
     EXPECT_EQ(data[39], std::byte{0}) << "reads return zeros";
     EXPECT_EQ(data[40], std::byte{1});
-    EXPECT_EQ(queue->rect_calls(at, at, rect), 1u);
+    EXPECT_EQ(queue->driver_calls({rect, at, at}), 1u);
 }
 
 TEST_F(NullDeviceTest, HasHostMemoryEvenIfDeviceMemoryIsUnmapped) {
@@ -87,7 +91,7 @@ TEST_F(NullDeviceTest, HasHostMemoryEvenIfDeviceMemoryIsUnmapped) {
 }
 
 TEST_F(NullDeviceTest, LogsTheQueueThatIsWaitedFor) {
-    queue->fill(*memory, 0, 100, std::vector<std::byte>(4));
+    fill_at(*queue, *memory, 0, 100, std::vector<std::byte>(4));
     other->wait_for(queue->timeline(), 1);
     queue->timeline().wait(1);
     EXPECT_EQ(log->lines(), (Lines{"q0 fill 100 -> 1", "q1 wait_for q0 1 -> 1", "q0 wait 1"}));
@@ -118,12 +122,12 @@ TEST_F(NullDeviceTest, LogsTheBytesThatEachCommandUses) {
     const auto on_host = device->allocate_host(1000);
     const auto address = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
     std::array<std::byte, 100> data{};
-    queue->write(*memory, 10, data);
-    queue->read(*memory, 20, data);
-    queue->copy(*second, 30, *memory, 40, 50);
-    queue->copy(*on_host, 60, *memory, 0, 10);
-    queue->fill_rect(*memory, {5, {20, 100}}, {10, {2, 2}}, std::vector<std::byte>(1));
-    queue->fill_rect(*memory, {5, {10, 20}}, {10, {2, 2}}, std::vector<std::byte>(1));
+    write_at(*queue, *memory, 10, data);
+    read_at(*queue, *memory, 20, data);
+    copy_at(*queue, *second, 30, *memory, 40, 50);
+    copy_at(*queue, *on_host, 60, *memory, 0, 10);
+    queue->fill(*memory, {5, {20, 100}}, {10, {2, 2}}, std::vector<std::byte>(1));
+    queue->fill(*memory, {5, {10, 20}}, {10, {2, 2}}, std::vector<std::byte>(1));
     queue->launch(launch_at(80).launch());
     const std::vector<NullEntry> entries = log->entries();
     EXPECT_EQ(entries[0].uses, (Uses{{NullUse::host, address(data.data()), 100, false}, {1, 10, 100, true}}));
@@ -166,14 +170,14 @@ TEST_F(NullDeviceTest, LogsABatchAsOneSubmission) {
     plan.commands.push_back(move(BatchKind::Fill, {{4, {2, 3}}, {100, {8, 100}}, {}}, {0, 1}, 1));
     const auto batch = queue->prepare(std::move(plan));
     EXPECT_TRUE(log->lines().empty()) << "preparing a batch is not a command";
-    queue->fill(*memory, 0, 4, std::vector<std::byte>(4));
+    fill_at(*queue, *memory, 0, 4, std::vector<std::byte>(4));
     EXPECT_EQ(queue->submit(*batch, 2, std::vector<std::byte>(32, std::byte{7})), 2u);
     EXPECT_EQ(queue->last(), 2u) << "one point";
     EXPECT_EQ(
         log->lines(),
         (Lines{"q0 fill 4 -> 1", "q0 batch 4 commands x 2 -> 2",
                "  0: launch multiply_add 10x1x1 local 64x1x1", "  1: launch multiply_add 10x1x1 local 64x1x1",
-               "  2: copy 40 after 0 (level 1)", "  3: fill_rect 2x3 rows of 4 after 0 1 (level 1)"}));
+               "  2: copy 40 after 0 (level 1)", "  3: fill 2x3 rows of 4 after 0 1 (level 1)"}));
     const NullEntry entry = log->entries().back();
     EXPECT_EQ(entry.kind, NullKind::Batch);
     EXPECT_EQ(entry.instances, 2u);

@@ -84,7 +84,7 @@ protected:
     }
     std::unique_ptr<backends::Memory> ints() {
         auto made = device->allocate(elements * sizeof(int));
-        queue->timeline().wait(queue->write(*made, 0, bytes_of(std::vector<int>(elements, 1))));
+        queue->timeline().wait(write_at(*queue, *made, 0, bytes_of(std::vector<int>(elements, 1))));
         return made;
     }
     /// So many launches that follow each other, with one dynamic factor.

@@ -109,10 +109,10 @@ TEST_F(OpenClFailureTest, ALostDeviceFailsEveryLaterCall) {
     enqueue_result = CL_SUCCESS;
     std::vector<std::byte> bytes(16);
     expect_lost([&] { launch(); });
-    expect_lost([&] { queue->write(*memory, 0, bytes); });
-    expect_lost([&] { queue->read(*memory, 0, bytes); });
-    expect_lost([&] { queue->copy(*memory, 0, *memory, 100, 16); });
-    expect_lost([&] { queue->fill(*memory, 0, 16, bytes); });
+    expect_lost([&] { write_at(*queue, *memory, 0, bytes); });
+    expect_lost([&] { read_at(*queue, *memory, 0, bytes); });
+    expect_lost([&] { copy_at(*queue, *memory, 0, *memory, 100, 16); });
+    expect_lost([&] { fill_at(*queue, *memory, 0, 16, bytes); });
     expect_lost([&] { queue->call([] {}); });
     expect_lost([&] { queue->timeline().wait(queue->last()); });
     expect_lost([&] { (void)device->allocate(16); });
@@ -178,13 +178,13 @@ TEST_F(OpenClFailureTest, OtherDevicesAreUnaffected) {
     const auto other_queue = other->make_queue();
     const auto other_program = other->compile(multiply_add_kernel());
     const auto other_memory = other->allocate(400);
-    other_queue->write(*other_memory, 0, bytes_of(counting(100)));
+    write_at(*other_queue, *other_memory, 0, bytes_of(counting(100)));
     launch_multiply_add(*other_queue, *other_program, *other_memory, 1, 100);
     EXPECT_EQ(read_back(*other_queue, *other_memory, 100)[99], 198);
 }
 
 TEST_F(OpenClFailureTest, ALaunchWithoutResourcesFailsAndTheQueueContinues) {
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     for (const cl_int result :
          {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE}) {
         enqueue_result = result;
@@ -216,7 +216,7 @@ TEST_F(OpenClFailureTest, AWorkgroupTooLargeForTheKernelIsALaunchError) {
 
 TEST_F(OpenClFailureTest, AFailedSubmissionAfterACallbackFailsTheWait) {
     launch();
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     Gate gate;
     queue->call([&] { gate.pass(); });
     const Point bad = launch();
@@ -258,10 +258,10 @@ TEST_F(OpenClFailureTest, AReadWhoseThirdChunkFailsDoesNotWriteToTheHostLater) {
     const auto block = other->allocate(4000);
     const std::vector<int> data = counting(1000, 1), untouched(1000, -1);
     std::vector<int> home(1000);
-    other_queue->timeline().wait(other_queue->write(*block, 0, bytes_of(data)));
+    other_queue->timeline().wait(write_at(*other_queue, *block, 0, bytes_of(data)));
     real_read = std::exchange(other->logical().cl.EnqueueReadBuffer, fake_read);
     reads_left = 2;
-    EXPECT_THROW(other_queue->read(*block, 0, std::as_writable_bytes(std::span(home))), MemoryError);
+    EXPECT_THROW(read_at(*other_queue, *block, 0, std::as_writable_bytes(std::span(home))), MemoryError);
     home = untouched;
     other_queue->timeline().wait(other_queue->last());
     EXPECT_EQ(home, untouched) << "the caller owns the memory again";

@@ -84,7 +84,7 @@ TEST_F(OpenClImportTest, ASubBufferIsARangeOfItsParent) {
     ASSERT_EQ(result, CL_SUCCESS);
     const auto memory = device->import_native(OpenClBuffer{part, 1024, 2048});
     const auto all = device->import_native(OpenClBuffer{whole, 0, 8192});
-    queue->write(*all, 0, bytes_of(counting(2048)));
+    write_at(*queue, *all, 0, bytes_of(counting(2048)));
     EXPECT_EQ(read_back(*queue, *memory, 512), counting(512, 1280));
     // Kernels written in OpenCL C receive a sub-buffer of the parent that starts there.
     const auto program = device->compile(

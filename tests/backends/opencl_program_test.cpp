@@ -38,7 +38,7 @@ protected:
                          std::uint64_t offset = 0) {
         const auto count = static_cast<std::uint32_t>(data.size());
         const auto memory = device->allocate(offset + 4 * data.size());
-        queue->write(*memory, offset, bytes_of(data));
+        write_at(*queue, *memory, offset, bytes_of(data));
         backends::Argument arg;
         arg.memory = memory.get();
         arg.offset = offset;
@@ -71,7 +71,7 @@ TEST_F(OpenClProgramTest, AcceptsManyArguments) {
     const auto program = device->compile(sum_many(buffers));
     const auto out = device->allocate(1000 * 4);
     const auto in = device->allocate(buffers * 1024 * 4);
-    queue->write(*in, 0, bytes_of(counting(buffers * 1024)));
+    write_at(*queue, *in, 0, bytes_of(counting(buffers * 1024)));
     for (int k = 0; k < 20; ++k) {
         std::vector<backends::Argument> args(buffers + 2);
         args[0].memory = out.get();
@@ -170,7 +170,7 @@ TEST_F(OpenClProgramTest, ReallocatedMemoryIsNotMistakenForTheOldOne) {
     const auto program = device->compile(multiply_add_kernel());
     for (int k = 0; k < 20; ++k) {
         const auto memory = device->allocate(64 * 4);  // often at the previous one's address
-        queue->write(*memory, 0, bytes_of(std::vector<int>(64, k)));
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(64, k)));
         launch_multiply_add(*queue, *program, *memory, 2, 64);
         EXPECT_EQ(read_back(*queue, *memory, 64)[10], 2 * k + 10);
     }
@@ -183,7 +183,7 @@ TEST_F(OpenClProgramTest, CanBeLaunchedFromManyThreadsOnManyQueues) {
         threads.emplace_back([&, t] {
             const auto own = device->make_queue();
             const auto memory = device->allocate(256 * 4);
-            own->write(*memory, 0, bytes_of(std::vector<int>(256, t)));
+            write_at(*own, *memory, 0, bytes_of(std::vector<int>(256, t)));
             for (int k = 0; k < 100; ++k) launch_multiply_add(*own, *program, *memory, 1, 256);
             EXPECT_EQ(read_back(*own, *memory, 256)[9], t + 900);
         });

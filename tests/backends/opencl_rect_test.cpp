@@ -97,13 +97,13 @@ TEST_F(OpenClRectTest, ARectWithStridesAsOpenClWantsThemIsOneCall) {
     const Rect rect{40, {20, 30}};
     const RectPlace at{100, {80, 1600}};
     const RectPlace other{4, {48, 960}};
-    queue->copy_rect(*a, at, *b, other, rect);
+    queue->copy(*a, *b, {rect, at, other});
     EXPECT_EQ(taken(), (Calls{{"copy_rect", 1}}));
-    queue->write_rect(*a, at, data.data(), other, rect);
+    queue->write(*a, data.data(), {rect, at, other});
     EXPECT_EQ(taken(), (Calls{{"write_rect", 1}}));
-    queue->timeline().wait(queue->read_rect(*a, at, data.data(), other, rect));
+    queue->timeline().wait(queue->read(data.data(), *a, {rect, other, at}));
     EXPECT_EQ(taken(), (Calls{{"read_rect", 1}}));
-    EXPECT_EQ(queue->rect_calls(at, other, rect), 1u);
+    EXPECT_EQ(queue->driver_calls({rect, at, other}), 1u);
 }
 
 TEST_F(OpenClRectTest, OtherPlanesAreCallsOfTheirOwnOrTheirRowsAre) {
@@ -111,38 +111,38 @@ TEST_F(OpenClRectTest, OtherPlanesAreCallsOfTheirOwnOrTheirRowsAre) {
     const auto b = device->allocate(100'000);
     const RectPlace odd{0, {80, 1601}};
     const RectPlace even{0, {80, 1600}};
-    queue->copy_rect(*a, odd, *b, even, {40, {20, 7}});
+    queue->copy(*a, *b, {{40, {20, 7}}, odd, even});
     EXPECT_EQ(taken(), (Calls{{"copy_rect", 7}}));
-    queue->copy_rect(*a, even, *b, odd, {40, {3, 30}});
+    queue->copy(*a, *b, {{40, {3, 30}}, even, odd});
     EXPECT_EQ(taken(), (Calls{{"copy_rect", 3}}));
-    EXPECT_EQ(queue->rect_calls(odd, even, {40, {20, 7}}), 7u);
-    EXPECT_EQ(queue->rect_calls(even, odd, {40, {3, 30}}), 3u);
+    EXPECT_EQ(queue->driver_calls({{40, {20, 7}}, odd, even}), 7u);
+    EXPECT_EQ(queue->driver_calls({{40, {3, 30}}, even, odd}), 3u);
     queue->timeline().wait(queue->last());
 }
 
 TEST_F(OpenClRectTest, RowsThatTouchAreOnePlainCall) {
     const auto a = device->allocate(10'000);
     const auto b = device->allocate(10'000);
-    queue->copy_rect(*a, {5, {40, 800}}, *b, {9, {40, 800}}, {40, {20, 5}});
+    queue->copy(*a, *b, {{40, {20, 5}}, {5, {40, 800}}, {9, {40, 800}}});
     EXPECT_EQ(taken(), (Calls{{"copy", 1}}));
-    queue->fill_rect(*a, {8, {40, 800}}, {40, {20, 5}}, Bytes(8));
+    queue->fill(*a, {8, {40, 800}}, {40, {20, 5}}, Bytes(8));
     EXPECT_EQ(taken(), (Calls{{"fill", 1}}));
-    EXPECT_EQ(queue->rect_calls({5, {40, 800}}, {9, {40, 800}}, {40, {20, 5}}), 1u);
+    EXPECT_EQ(queue->driver_calls({{40, {20, 5}}, {5, {40, 800}}, {9, {40, 800}}}), 1u);
     queue->timeline().wait(queue->last());
 }
 
 TEST_F(OpenClRectTest, AMillionElementsAreFilledByFewCalls) {
     const auto memory = device->allocate(8 << 20);
-    queue->fill_rect(*memory, {4, {8, 8 * 1024}}, {4, {1000, 1000}}, Bytes(4, std::byte{3}));
+    queue->fill(*memory, {4, {8, 8 * 1024}}, {4, {1000, 1000}}, Bytes(4, std::byte{3}));
     EXPECT_EQ(taken(), (Calls{{"write", 1}, {"copy_rect", 4}}));
     Bytes back(8 << 20);
-    queue->timeline().wait(queue->read(*memory, 0, back));
+    queue->timeline().wait(read_at(*queue, *memory, 0, back));
     EXPECT_EQ(back[8 * 1024 * 999 + 8 * 999 + 7], std::byte{3});
 }
 
 TEST_F(OpenClRectTest, LongRowsAreFilledOneByOne) {
     const auto memory = device->allocate(3 << 20);
-    queue->fill_rect(*memory, {0, {1 << 20, 0}}, {512 << 10, {3, 1}}, Bytes(4, std::byte{3}));
+    queue->fill(*memory, {0, {1 << 20, 0}}, {512 << 10, {3, 1}}, Bytes(4, std::byte{3}));
     EXPECT_EQ(taken(), (Calls{{"fill", 3}}));
     queue->timeline().wait(queue->last());
 }
@@ -150,7 +150,7 @@ TEST_F(OpenClRectTest, LongRowsAreFilledOneByOne) {
 TEST_F(OpenClRectTest, RowsOfOneBufferAreCopiedAtOnceWhereDriversSeeThatTheyAreApart) {
     const auto memory = device->allocate(100'000);
     const auto copy = [&](const RectPlace& to, const RectPlace& from, const Rect& rect) {
-        queue->timeline().wait(queue->copy_rect(*memory, to, *memory, from, rect));
+        queue->timeline().wait(queue->copy(*memory, *memory, {rect, to, from}));
         return taken();
     };
     const Calls one_call{{"copy_rect", 1}};
@@ -170,8 +170,8 @@ TEST_F(OpenClRectTest, ManyShortRowsOfSharedMemoryAreTheHosts) {
     const Rect rect{4, {100'000, 1}};
     std::memset(a->host(), 1, a->size());
     std::memset(b->host(), 2, b->size());
-    queue->copy_rect(*a, {0, {16, 0}}, *b, {0, {20, 0}}, rect);
-    queue->fill_rect(*a, {4, {16, 0}}, rect, Bytes(4, std::byte{3}));
+    queue->copy(*a, *b, {rect, {0, {16, 0}}, {0, {20, 0}}});
+    queue->fill(*a, {4, {16, 0}}, rect, Bytes(4, std::byte{3}));
     queue->timeline().wait(queue->last());
     EXPECT_EQ(taken(), Calls{});
     EXPECT_EQ(a->host()[16 * 99'999], std::byte{2});
@@ -182,11 +182,11 @@ TEST_F(OpenClRectTest, ManyShortRowsOfSharedMemoryAreTheHosts) {
 TEST_F(OpenClRectTest, ThePointerOfHostMemoryServesNotItsBuffer) {
     const auto memory = device->allocate(10'000);
     const auto host = device->allocate_host(10'000);
-    queue->copy(*memory, 0, *host, 0, 10'000);
-    queue->copy(*host, 0, *memory, 0, 5000);
+    copy_at(*queue, *memory, 0, *host, 0, 10'000);
+    copy_at(*queue, *host, 0, *memory, 0, 5000);
     EXPECT_EQ(taken(), (Calls{{"write", 1}, {"read", 1}}));
-    queue->copy_rect(*memory, {0, {20, 0}}, *host, {0, {40, 0}}, {12, {50, 1}});
-    queue->copy_rect(*host, {0, {20, 0}}, *memory, {0, {40, 0}}, {12, {50, 1}});
+    queue->copy(*memory, *host, {{12, {50, 1}}, {0, {20, 0}}, {0, {40, 0}}});
+    queue->copy(*host, *memory, {{12, {50, 1}}, {0, {20, 0}}, {0, {40, 0}}});
     EXPECT_EQ(taken(), (Calls{{"write_rect", 1}, {"read_rect", 1}}));
     queue->timeline().wait(queue->last());
 }
@@ -203,22 +203,30 @@ const RectPlace closer{8000, {48, 960}};
 const Rect rows{40, {20, 5}};
 
 const Command commands[] = {
-    {"write", [](auto&, auto& queue, auto& a, auto&, auto& data) { return queue.write(a, 0, data); }},
-    {"read", [](auto&, auto& queue, auto& a, auto&, auto& data) { return queue.read(a, 0, data); }},
-    {"copy", [](auto&, auto& queue, auto& a, auto& b, auto&) { return queue.copy(a, 0, b, 0, 100); }},
-    {"fill", [](auto&, auto& queue, auto& a, auto&, auto&) { return queue.fill(a, 0, 100, Bytes(4)); }},
+    {"write", [](auto&, auto& queue, auto& a, auto&, auto& data) { return write_at(queue, a, 0, data); }},
+    {"read", [](auto&, auto& queue, auto& a, auto&, auto& data) { return read_at(queue, a, 0, data); }},
+    {"copy", [](auto&, auto& queue, auto& a, auto& b, auto&) { return copy_at(queue, a, 0, b, 0, 100); }},
+    {"fill", [](auto&, auto& queue, auto& a, auto&, auto&) { return fill_at(queue, a, 0, 100, Bytes(4)); }},
     {"fill by copies", [](auto&, auto& queue, auto& a, auto&,
-                          auto&) { return queue.fill(a, 0, 20'000 - 20'000 % 3, Bytes(3)); }},
-    {"write_rect", [](auto&, auto& queue, auto& a, auto&,
-                      auto& data) { return queue.write_rect(a, apart, data.data(), closer, rows); }},
-    {"read_rect", [](auto&, auto& queue, auto& a, auto&,
-                     auto& data) { return queue.read_rect(a, apart, data.data(), closer, rows); }},
+                          auto&) { return fill_at(queue, a, 0, 20'000 - 20'000 % 3, Bytes(3)); }},
+    {"write_rect",
+     [](auto&, auto& queue, auto& a, auto&, auto& data) {
+         return queue.write(a, data.data(), {rows, apart, closer});
+     }},
+    {"read_rect",
+     [](auto&, auto& queue, auto& a, auto&, auto& data) {
+         return queue.read(data.data(), a, {rows, closer, apart});
+     }},
     {"copy_rect",
-     [](auto&, auto& queue, auto& a, auto& b, auto&) { return queue.copy_rect(a, apart, b, closer, rows); }},
+     [](auto&, auto& queue, auto& a, auto& b, auto&) {
+         return queue.copy(a, b, {rows, apart, closer});
+     }},
     {"copy_rect within",
-     [](auto&, auto& queue, auto& a, auto&, auto&) { return queue.copy_rect(a, apart, a, closer, rows); }},
+     [](auto&, auto& queue, auto& a, auto&, auto&) {
+         return queue.copy(a, a, {rows, apart, closer});
+     }},
     {"fill_rect",
-     [](auto&, auto& queue, auto& a, auto&, auto&) { return queue.fill_rect(a, apart, rows, Bytes(4)); }},
+     [](auto&, auto& queue, auto& a, auto&, auto&) { return queue.fill(a, apart, rows, Bytes(4)); }},
 };
 
 /// How many calls of the driver's the command makes.
@@ -271,7 +279,7 @@ TEST_F(OpenClRectTest, ALostDeviceFailsEveryRect) {
     const auto host = device->allocate_host(20'000);
     Bytes data(20'000);
     fail_after(0, CL_DEVICE_NOT_AVAILABLE);
-    EXPECT_THROW(queue->copy_rect(*a, apart, *b, closer, rows), DeviceError);
+    EXPECT_THROW(queue->copy(*a, *b, {rows, apart, closer}), DeviceError);
     until_failure = -1;
     for (const Command& command : commands) {
         SCOPED_TRACE(command.name);
@@ -288,14 +296,14 @@ TEST_F(OpenClRectTest, WithoutStagingOrScratchMemoryATransferFailsAloneAndTheQue
     const Bytes data(20'000);
     auto& create = device->logical().cl.CreateBuffer;
     const auto real = std::exchange(create, refuse_buffer);
-    EXPECT_THROW(queue->write_rect(*a, apart, data.data(), closer, rows), MemoryError);
-    EXPECT_THROW(queue->fill_rect(*a, apart, rows, Bytes(4)), MemoryError);
-    EXPECT_THROW(queue->copy_rect(*a, apart, *a, closer, rows), MemoryError);
+    EXPECT_THROW(queue->write(*a, data.data(), {rows, apart, closer}), MemoryError);
+    EXPECT_THROW(queue->fill(*a, apart, rows, Bytes(4)), MemoryError);
+    EXPECT_THROW(queue->copy(*a, *a, {rows, apart, closer}), MemoryError);
     EXPECT_EQ(queue->last(), 0u);
     create = real;
-    queue->write_rect(*a, apart, data.data(), closer, rows);
-    queue->fill_rect(*a, apart, rows, Bytes(4));
-    EXPECT_NO_THROW(queue->timeline().wait(queue->copy_rect(*a, apart, *a, closer, rows)));
+    queue->write(*a, data.data(), {rows, apart, closer});
+    queue->fill(*a, apart, rows, Bytes(4));
+    EXPECT_NO_THROW(queue->timeline().wait(queue->copy(*a, *a, {rows, apart, closer})));
 }
 
 }  // namespace

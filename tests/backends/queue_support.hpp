@@ -36,10 +36,28 @@ inline std::vector<int> counting(std::size_t count, int start = 0) {
     return data;
 }
 
+// Contiguous transfers.
+inline backends::Point write_at(backends::Queue& queue, backends::Memory& to, std::uint64_t offset,
+                                std::span<const std::byte> data) {
+    return queue.write(to, data.data(), backends::RectMove::contiguous(offset, 0, data.size()));
+}
+inline backends::Point read_at(backends::Queue& queue, const backends::Memory& from, std::uint64_t offset,
+                               std::span<std::byte> data) {
+    return queue.read(data.data(), from, backends::RectMove::contiguous(0, offset, data.size()));
+}
+inline backends::Point copy_at(backends::Queue& queue, backends::Memory& to, std::uint64_t to_offset,
+                               const backends::Memory& from, std::uint64_t from_offset, std::uint64_t bytes) {
+    return queue.copy(to, from, backends::RectMove::contiguous(to_offset, from_offset, bytes));
+}
+inline backends::Point fill_at(backends::Queue& queue, backends::Memory& to, std::uint64_t offset,
+                               std::uint64_t bytes, std::span<const std::byte> pattern) {
+    return queue.fill(to, {offset}, {bytes}, pattern);
+}
+
 inline std::vector<int> read_back(backends::Queue& queue, const backends::Memory& memory, std::size_t count,
                                   std::uint64_t offset = 0) {
     std::vector<int> data(count);
-    queue.timeline().wait(queue.read(memory, offset, std::as_writable_bytes(std::span(data))));
+    queue.timeline().wait(read_at(queue, memory, offset, std::as_writable_bytes(std::span(data))));
     return data;
 }
 

@@ -24,7 +24,7 @@ VOLLEY_EXPECT_NO_VALIDATION_MESSAGES();
 TEST_P(QueueTest, RunsAKernel) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(1000 * sizeof(int));
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     launch_multiply_add(*queue, *program, *memory, 3, 1000);
     const std::vector<int> result = read_back(*queue, *memory, 1000);
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(result[static_cast<std::size_t>(i)], 4 * i);
@@ -33,7 +33,7 @@ TEST_P(QueueTest, RunsAKernel) {
 TEST_P(QueueTest, RunsManyLaunchesInOrder) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(256 * sizeof(int));
-    queue->write(*memory, 0, bytes_of(std::vector<int>(256, 1)));
+    write_at(*queue, *memory, 0, bytes_of(std::vector<int>(256, 1)));
     unsigned expected = 1;
     for (int k = 0; k < 1500; ++k) {
         launch_multiply_add(*queue, *program, *memory, 3, 256);
@@ -46,7 +46,7 @@ TEST_P(QueueTest, RunsManyLaunchesInOrder) {
 TEST_P(QueueTest, StartsAtABuffersOffset) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(1000 * sizeof(int));
-    queue->write(*memory, 0, bytes_of(std::vector<int>(1000, 1)));
+    write_at(*queue, *memory, 0, bytes_of(std::vector<int>(1000, 1)));
     launch_multiply_add(*queue, *program, *memory, 2, 100, 500 * sizeof(int));
     const std::vector<int> result = read_back(*queue, *memory, 1000);
     EXPECT_EQ(result[499], 1);
@@ -64,10 +64,10 @@ TEST_P(QueueTest, MovesBytesOfAnySizeToAnyOffset) {
             for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
             const auto a = device->allocate(size + 5);
             const auto b = device->allocate(size + 9);
-            queue->write(*a, 5, data);
-            queue->copy(*b, 9, *a, 5, size);
+            write_at(*queue, *a, 5, data);
+            copy_at(*queue, *b, 9, *a, 5, size);
             std::vector<std::byte> back(size);
-            queue->timeline().wait(queue->read(*b, 9, back));
+            queue->timeline().wait(read_at(*queue, *b, 9, back));
             EXPECT_EQ(back, data) << size << (mapped ? "" : " through staging");
         }
     }
@@ -79,13 +79,13 @@ TEST_P(QueueTest, MovesBytesBehindWorkThatIsUnderWay) {
         const auto program = GetParam().multiply_add(*device);
         const std::size_t count = 50'000;
         const auto memory = device->allocate(count * sizeof(int));
-        queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(count, 0)));
         std::vector<std::vector<int>> seen(20, std::vector<int>(count));
         for (std::size_t k = 0; k < seen.size(); ++k) {
             launch_multiply_add(*queue, *program, *memory, 1, count);  // adds i
-            queue->read(*memory, 0, std::as_writable_bytes(std::span(seen[k])));
+            read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(seen[k])));
             const std::vector<int> zero = {static_cast<int>(k)};
-            queue->write(*memory, 0, bytes_of(zero));  // the first element, where adding changes nothing
+            write_at(*queue, *memory, 0, bytes_of(zero));  // the first element, where adding changes nothing
         }
         wait();
         for (std::size_t k = 0; k < seen.size(); ++k) {
@@ -106,10 +106,10 @@ TEST_P(QueueTest, FillsWithPatternsOfAnySize) {
                     pattern[i] = static_cast<std::byte>(i % 251 + 1);
                 for (const std::size_t offset : {0u, 4u, 1u}) {
                     const auto memory = device->allocate(bytes + 8);
-                    queue->fill(*memory, 0, bytes + 8, std::vector<std::byte>(1));
-                    queue->fill(*memory, offset, bytes, pattern);
+                    fill_at(*queue, *memory, 0, bytes + 8, std::vector<std::byte>(1));
+                    fill_at(*queue, *memory, offset, bytes, pattern);
                     std::vector<std::byte> back(bytes + 8);
-                    queue->timeline().wait(queue->read(*memory, 0, back));
+                    queue->timeline().wait(read_at(*queue, *memory, 0, back));
                     bool same = true;
                     for (std::size_t i = 0; i < back.size(); ++i) {
                         const bool inside = i >= offset && i < offset + bytes;
@@ -127,10 +127,10 @@ TEST_P(QueueTest, FillsPartOfAPatternAtTheEnd) {
     use(false);
     const auto memory = device->allocate(100);
     const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-    queue->fill(*memory, 0, 100, std::vector<std::byte>(1));
-    queue->fill(*memory, 0, 99, pattern);
+    fill_at(*queue, *memory, 0, 100, std::vector<std::byte>(1));
+    fill_at(*queue, *memory, 0, 99, pattern);
     std::vector<std::byte> back(100);
-    queue->timeline().wait(queue->read(*memory, 0, back));
+    queue->timeline().wait(read_at(*queue, *memory, 0, back));
     EXPECT_EQ(back[96], std::byte{1});
     EXPECT_EQ(back[98], std::byte{3});
     EXPECT_EQ(back[99], std::byte{0});
@@ -140,17 +140,17 @@ TEST_P(QueueTest, DoesNothingForZeroBytes) {
     const auto memory = device->allocate(0);
     EXPECT_EQ(memory->size(), 0u);
     const std::vector<std::byte> pattern(4);
-    EXPECT_EQ(queue->write(*memory, 0, {}), 0u);
-    EXPECT_EQ(queue->read(*memory, 0, {}), 0u);
-    EXPECT_EQ(queue->copy(*memory, 0, *memory, 0, 0), 0u);
-    EXPECT_EQ(queue->fill(*memory, 0, 0, pattern), 0u);
+    EXPECT_EQ(write_at(*queue, *memory, 0, {}), 0u);
+    EXPECT_EQ(read_at(*queue, *memory, 0, {}), 0u);
+    EXPECT_EQ(copy_at(*queue, *memory, 0, *memory, 0, 0), 0u);
+    EXPECT_EQ(fill_at(*queue, *memory, 0, 0, pattern), 0u);
     wait();
 }
 
 TEST_P(QueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
-    queue->write(*memory, 0, bytes_of({1}));
+    write_at(*queue, *memory, 0, bytes_of({1}));
     std::vector<int> seen;
     for (int k = 0; k < 20; ++k) {
         launch_multiply_add(*queue, *program, *memory, 2, 1);
@@ -164,7 +164,7 @@ TEST_P(QueueTest, RunsCallbacksAfterEarlierAndBeforeLaterWork) {
 TEST_P(QueueTest, HoldsLaterCommandsBackUntilACallbackIsDone) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
-    queue->write(*memory, 0, bytes_of({1}));
+    write_at(*queue, *memory, 0, bytes_of({1}));
     Gate gate;
     queue->call([&] { gate.pass(); });
     const Point point = launch_multiply_add(*queue, *program, *memory, 5, 1);
@@ -180,7 +180,7 @@ TEST_P(QueueTest, ACallbackOfOneQueueDoesNotHoldBackAnother) {
     const auto program = GetParam().multiply_add(*device);
     const auto other = device->make_queue();
     const auto memory = device->allocate(8);
-    other->write(*memory, 0, bytes_of({1, 1}));
+    write_at(*other, *memory, 0, bytes_of({1, 1}));
     Gate gate;
     queue->call([&] { gate.pass(); });
     launch_multiply_add(*queue, *program, *memory, 5, 1, 4);
@@ -201,11 +201,11 @@ TEST_P(QueueTest, TakesManyCommandsBehindACallback) {
         Gate gate;
         queue->call([&] { gate.pass(); });
         std::vector<int> data(count, 1);
-        queue->write(*memory, 0, bytes_of(data));  // more than the ring holds
+        write_at(*queue, *memory, 0, bytes_of(data));  // more than the ring holds
         std::fill(data.begin(), data.end(), 100);
         for (int k = 0; k < launches; ++k) launch_multiply_add(*queue, *program, *memory, 1, 64);
         std::vector<int> back(count);
-        const Point point = queue->read(*memory, 0, std::as_writable_bytes(std::span(back)));
+        const Point point = read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(back)));
         EXPECT_LT(queue->timeline().completed(), 2u);
         gate.open();
         queue->timeline().wait(point);
@@ -218,9 +218,9 @@ TEST_P(QueueTest, FillsAReadsDestinationWhenThePointPasses) {
     use(false);
     const auto memory = device->allocate(40'000);
     const auto data = counting(10'000, 5);
-    queue->write(*memory, 0, bytes_of(data));
+    write_at(*queue, *memory, 0, bytes_of(data));
     std::vector<int> back(10'000);
-    const Point point = queue->read(*memory, 0, std::as_writable_bytes(std::span(back)));
+    const Point point = read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(back)));
     while (queue->timeline().completed() < point) std::this_thread::yield();  // nobody waits
     EXPECT_EQ(back, data);
 }
@@ -240,7 +240,7 @@ TEST_P(QueueTest, ReportsACallbacksExceptionOnceAtTheWait) {
 TEST_P(QueueTest, LetsACallbackSubmitToItsOwnQueue) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4);
-    queue->write(*memory, 0, bytes_of({0}));
+    write_at(*queue, *memory, 0, bytes_of({0}));
     std::atomic<int> count{0};
     queue->call([&] {
         for (int i = 0; i < 1000; ++i) {
@@ -258,7 +258,7 @@ TEST_P(QueueTest, WaitsForAnotherQueueOfItsDevice) {
     const auto other = device->make_queue();
     const std::uint32_t count = unless_sanitized(500'000, 100'000);
     const auto memory = device->allocate(count * sizeof(int));
-    queue->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+    write_at(*queue, *memory, 0, bytes_of(std::vector<int>(count, 0)));
     for (int k = 0; k < 10; ++k) {
         launch_multiply_add(*queue, *program, *memory, 1, count);
         other->wait_for(queue->timeline(), queue->last());
@@ -275,11 +275,11 @@ TEST_P(QueueTest, ACallbackBehindAnotherQueuesReadFindsItsBytes) {
         const auto other = device->make_queue();
         const std::uint32_t count = unless_sanitized(500'000, 100'000);
         const auto memory = device->allocate(count * sizeof(int));
-        other->write(*memory, 0, bytes_of(std::vector<int>(count, 0)));
+        write_at(*other, *memory, 0, bytes_of(std::vector<int>(count, 0)));
         for (int k = 1; k <= 10; ++k) {
             for (int i = 0; i < 3; ++i) launch_multiply_add(*other, *program, *memory, 1, count);
             std::vector<int> home(count, -1);
-            const Point read = other->read(*memory, 0, std::as_writable_bytes(std::span(home)));
+            const Point read = read_at(*other, *memory, 0, std::as_writable_bytes(std::span(home)));
             queue->wait_for(other->timeline(), read);
             int seen = 0;
             // Nobody asks the other queue.
@@ -324,7 +324,7 @@ TEST_P(QueueTest, QueuesThatWaitForEachOtherInTurnMakeProgress) {
 TEST_P(QueueTest, TakesLaunchesFromSeveralThreads) {
     const auto program = GetParam().multiply_add(*device);
     const auto memory = device->allocate(4 * 4096);
-    queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 0)));
+    write_at(*queue, *memory, 0, bytes_of(std::vector<int>(4096, 0)));
     std::vector<std::thread> threads;
     for (std::uint64_t t = 0; t < 4; ++t) {
         threads.emplace_back([&, t] {
@@ -365,11 +365,12 @@ TEST(Queues, OfTwoDriversWorkTogether) {
             const std::uint32_t count = 100'000;
             const auto ma = a->allocate(count * sizeof(int));
             const auto mb = b->allocate(count * sizeof(int));
-            qa->write(*ma, 0, bytes_of(std::vector<int>(count, 0)));
+            write_at(*qa, *ma, 0, bytes_of(std::vector<int>(count, 0)));
             std::vector<int> between(count);
             for (int k = 0; k < 5; ++k) {
                 launch_multiply_add(*qa, *pa, *ma, 1, count);
-                qb->wait_for(qa->timeline(), qa->read(*ma, 0, std::as_writable_bytes(std::span(between))));
+                qb->wait_for(qa->timeline(),
+                             read_at(*qa, *ma, 0, std::as_writable_bytes(std::span(between))));
                 qb->call([&] { std::memcpy(mb->host(), between.data(), count * sizeof(int)); });
                 launch_multiply_add(*qb, *pb, *mb, 1, count);
                 qa->wait_for(qb->timeline(), qb->last());

@@ -40,13 +40,13 @@ protected:
         if (on_host) {
             std::memcpy(block.memory->host(), block.model.data(), bytes);
         } else {
-            queue->write(*block.memory, 0, block.model);
+            write_at(*queue, *block.memory, 0, block.model);
         }
         return block;
     }
     [[nodiscard]] Bytes contents(const backends::Memory& memory) {
         Bytes bytes(memory.size());
-        queue->timeline().wait(queue->read(memory, 0, bytes));
+        queue->timeline().wait(read_at(*queue, memory, 0, bytes));
         return bytes;
     }
     void expect_same(const Block& block, const std::string& what) {
@@ -69,21 +69,21 @@ protected:
         const auto a = device->allocate(data.size());
         const auto b = device->allocate(data.size());
         Bytes model(data.size());
-        queue->fill(*b, 0, data.size(), std::vector<std::byte>(1));
-        queue->write(*a, 0, data);
-        queue->copy_rect(*b, dense, *a, sparse, rect);
+        fill_at(*queue, *b, 0, data.size(), std::vector<std::byte>(1));
+        write_at(*queue, *a, 0, data);
+        queue->copy(*b, *a, {rect, dense, sparse});
         copy_on_host(model.data(), dense, data.data(), sparse, rect);
         ASSERT_EQ(std::memcmp(contents(*b).data(), model.data(), model.size()), 0) << "copied";
-        queue->write_rect(*b, sparse, data.data(), dense, rect);
+        queue->write(*b, data.data(), {rect, sparse, dense});
         copy_on_host(model.data(), sparse, data.data(), dense, rect);
         ASSERT_EQ(std::memcmp(contents(*b).data(), model.data(), model.size()), 0) << "written";
         Bytes back(data.size());
-        queue->timeline().wait(queue->read_rect(*b, dense, back.data(), sparse, rect));
+        queue->timeline().wait(queue->read(back.data(), *b, {rect, sparse, dense}));
         Bytes back_model(data.size());
         copy_on_host(back_model.data(), sparse, model.data(), dense, rect);
         ASSERT_EQ(std::memcmp(back.data(), back_model.data(), back.size()), 0) << "read";
         const Bytes pattern(data.begin(), data.begin() + (row % 8 == 0 ? 8 : 1));
-        queue->fill_rect(*b, sparse, rect, pattern);
+        queue->fill(*b, sparse, rect, pattern);
         fill_on_host(model.data(), sparse, rect, pattern);
         ASSERT_EQ(std::memcmp(contents(*b).data(), model.data(), model.size()), 0) << "filled";
     }
@@ -113,7 +113,7 @@ TEST_P(RectTest, WritesWhatLoopsWould) {
         const Bytes data = random_bytes(random, 70'000);
         for (int k = 0; k < cases; ++k) {
             const auto [rect, at] = fitting(random, 70'000, 2);
-            queue->timeline().wait(queue->write_rect(*block.memory, at[0], data.data(), at[1], rect));
+            queue->timeline().wait(queue->write(*block.memory, data.data(), {rect, at[0], at[1]}));
             copy_on_host(block.model.data(), at[0], data.data(), at[1], rect);
             std::ostringstream what;
             what << "case " << k << ": " << rect << " " << at[0] << " from " << at[1];
@@ -131,7 +131,7 @@ TEST_P(RectTest, ReadsWhatLoopsWould) {
         Bytes model = data;
         for (int k = 0; k < cases; ++k) {
             const auto [rect, at] = fitting(random, 70'000, 2);
-            queue->timeline().wait(queue->read_rect(*block.memory, at[0], data.data(), at[1], rect));
+            queue->timeline().wait(queue->read(data.data(), *block.memory, {rect, at[1], at[0]}));
             copy_on_host(model.data(), at[1], block.model.data(), at[0], rect);
             ASSERT_EQ(data, model) << "case " << k << ": " << rect << " " << at[0] << " to " << at[1];
         }
@@ -145,7 +145,7 @@ TEST_P(RectTest, CopiesWhatLoopsWould) {
         Block to = make_block(random, 70'000);
         for (int k = 0; k < cases; ++k) {
             const auto [rect, at] = fitting(random, 70'000, 2);
-            queue->timeline().wait(queue->copy_rect(*to.memory, at[0], *from.memory, at[1], rect));
+            queue->timeline().wait(queue->copy(*to.memory, *from.memory, {rect, at[0], at[1]}));
             copy_on_host(to.model.data(), at[0], from.model.data(), at[1], rect);
             std::ostringstream what;
             what << "case " << k << ": " << rect << " " << at[0] << " from " << at[1];
@@ -163,7 +163,7 @@ TEST_P(RectTest, FillsWhatLoopsWould) {
         for (int k = 0; k < cases; ++k) {
             const auto [rect, at] = fitting(random, 70'000, 1);
             const Bytes pattern = random_pattern(random, rect.row);
-            queue->timeline().wait(queue->fill_rect(*block.memory, at[0], rect, pattern));
+            queue->timeline().wait(queue->fill(*block.memory, at[0], rect, pattern));
             fill_on_host(block.model.data(), at[0], rect, pattern);
             std::ostringstream what;
             what << "case " << k << ": " << rect << " " << at[0] << " pattern " << pattern.size();
@@ -186,7 +186,7 @@ public:
         switch (random_.below(4)) {
             case 0: {
                 Bytes data = random_bytes(random_, size);
-                queue_.write_rect(*a.memory, at[0], data.data(), at[1], rect);
+                queue_.write(*a.memory, data.data(), {rect, at[0], at[1]});
                 copy_on_host(a.model.data(), at[0], data.data(), at[1], rect);
                 // The queue has used the bytes by now: `data` ends here.
                 std::fill(data.begin(), data.end(), std::byte{0xEE});
@@ -195,17 +195,17 @@ public:
             case 1: {
                 Bytes& data = read_.emplace_back(size, std::byte{0x11});
                 expected_.push_back(data);
-                queue_.read_rect(*a.memory, at[0], data.data(), at[1], rect);
+                queue_.read(data.data(), *a.memory, {rect, at[1], at[0]});
                 copy_on_host(expected_.back().data(), at[1], a.model.data(), at[0], rect);
                 break;
             }
             case 2:
-                queue_.copy_rect(*a.memory, at[0], *b.memory, at[1], rect);
+                queue_.copy(*a.memory, *b.memory, {rect, at[0], at[1]});
                 copy_on_host(a.model.data(), at[0], b.model.data(), at[1], rect);
                 break;
             default: {
                 const Bytes pattern = random_pattern(random_, rect.row);
-                queue_.fill_rect(*a.memory, at[0], rect, pattern);
+                queue_.fill(*a.memory, at[0], rect, pattern);
                 fill_on_host(a.model.data(), at[0], rect, pattern);
             }
         }
@@ -285,12 +285,12 @@ TEST_P(RectTest, CopiesBetweenTheDeviceAndHostMemoryOfIts) {
                 const Block& from = up ? h : a;
                 const auto [rect, at] = fitting(random, 50'000, 2);
                 if (random.chance(50)) {
-                    queue->copy_rect(*to.memory, at[0], *from.memory, at[1], rect);
+                    queue->copy(*to.memory, *from.memory, {rect, at[0], at[1]});
                     copy_on_host(to.model.data(), at[0], from.model.data(), at[1], rect);
                 } else {
                     const std::uint64_t bytes =
                         std::min(rect.bytes(), 50'000 - std::max(at[0].offset, at[1].offset));
-                    queue->copy(*to.memory, at[0].offset, *from.memory, at[1].offset, bytes);
+                    copy_at(*queue, *to.memory, at[0].offset, *from.memory, at[1].offset, bytes);
                     std::memcpy(to.model.data() + at[0].offset, from.model.data() + at[1].offset, bytes);
                 }
             }
@@ -317,9 +317,9 @@ TEST_P(RectTest, HostMemoryTakesPartInEveryTransfer) {
             const bool busy = round % 2 == 1;
             if (busy) close(gate);
             const Bytes data = random_bytes(random, 100);
-            queue->write(*a.memory, 50, data);
+            write_at(*queue, *a.memory, 50, data);
             std::copy(data.begin(), data.end(), a.model.begin() + 50);
-            queue->fill(*a.memory, 1000, 60, std::span(data).first(4));
+            fill_at(*queue, *a.memory, 1000, 60, std::span(data).first(4));
             for (std::size_t i = 0; i < 60; ++i) a.model[1000 + i] = data[i % 4];
             for (int k = 0; k < 25; ++k) random.chance(50) ? commands.add(a, b) : commands.add(b, a);
             gate.open();
@@ -337,7 +337,7 @@ TEST_P(RectTest, InterleavedRowsOfOneBlockAreCopied) {
         Random random(seed_or(5));
         Block block = make_block(random, 40'000);
         const auto copy = [&](const RectPlace& to, const RectPlace& from, const Rect& rect) {
-            queue->copy_rect(*block.memory, to, *block.memory, from, rect);
+            queue->copy(*block.memory, *block.memory, {rect, to, from});
             copy_on_host(block.model.data(), to, block.model.data(), from, rect);
             std::ostringstream what;
             what << rect << " " << to << " from " << from;
@@ -376,15 +376,15 @@ TEST_P(RectTest, MovesManySingleElements) {
         const RectPlace dense{0, {4, 2000}};
         Block a = make_block(random, 700'000);
         Block b = make_block(random, 700'000);
-        queue->copy_rect(*b.memory, dense, *a.memory, sparse, rect);
+        queue->copy(*b.memory, *a.memory, {rect, dense, sparse});
         copy_on_host(b.model.data(), dense, a.model.data(), sparse, rect);
         const Bytes data = random_bytes(random, 700'000);
-        queue->write_rect(*a.memory, sparse, data.data(), dense, rect);
+        queue->write(*a.memory, data.data(), {rect, sparse, dense});
         copy_on_host(a.model.data(), sparse, data.data(), dense, rect);
         Bytes back(700'000);
-        queue->read_rect(*a.memory, sparse, back.data(), dense, rect);
+        queue->read(back.data(), *a.memory, {rect, dense, sparse});
         const RectPlace beside{8, sparse.stride};
-        queue->fill_rect(*a.memory, beside, rect, std::span(data).first(4));
+        queue->fill(*a.memory, beside, rect, std::span(data).first(4));
         fill_on_host(a.model.data(), beside, rect, {data.begin(), data.begin() + 4});
         wait();
         EXPECT_EQ(std::memcmp(back.data(), data.data(), rect.bytes()), 0);
@@ -413,7 +413,7 @@ TEST_P(RectTest, AReadIsThereWhenItsPointHasPassed) {
         const RectPlace data_at{5, {15, 5000}};
         Bytes data(60'000);
         Bytes model = data;
-        const Point point = queue->read_rect(*block.memory, at, data.data(), data_at, rect);
+        const Point point = queue->read(data.data(), *block.memory, {rect, data_at, at});
         while (queue->timeline().completed() < point) std::this_thread::yield();  // nobody waits
         copy_on_host(model.data(), data_at, block.model.data(), at, rect);
         EXPECT_TRUE(data == model);
@@ -425,7 +425,7 @@ TEST_P(RectTest, CallsTheDriverNoOftenerThanThereAreRows) {
     for (int k = 0; k < 200; ++k) {
         const Rect rect = random_rect(random, 70'000);
         const std::uint64_t calls =
-            queue->rect_calls(random_place(random, rect), random_place(random, rect), rect);
+            queue->driver_calls({rect, random_place(random, rect), random_place(random, rect)});
         EXPECT_GE(calls, 1u);
         EXPECT_LE(calls, std::max<std::uint64_t>(rect.rows(), 4)) << rect;
     }

@@ -1,5 +1,6 @@
 // The reference device through the common backend interface.
 #include "backends/reference/reference_device.hpp"
+#include "backends/queue_support.hpp"
 #include "backends/reference/reference_driver.hpp"
 #include "backends/reference_support.hpp"
 
@@ -13,6 +14,10 @@ namespace volley::backends::reference {
 namespace {
 
 using ir::Op;
+using testing::copy_at;
+using testing::fill_at;
+using testing::read_at;
+using testing::write_at;
 using S = ScalarType;
 
 ir::Function scale_kernel() {
@@ -32,10 +37,10 @@ TEST(ReferenceDevice, WritesLaunchesAndReads) {
     const float in[] = {1, 2, 3, 4};
     float out[4];
     const float alpha = 2;
-    queue->write(*memory, 0, std::as_bytes(std::span(in)));
+    write_at(*queue, *memory, 0, std::as_bytes(std::span(in)));
     const backends::Argument args[] = {{.memory = memory.get(), .elements = 4}, {.value = &alpha}};
     queue->launch({.program = program.get(), .global = {4, 1, 1}, .local = {4, 1, 1}, .args = args});
-    const auto point = queue->read(*memory, 0, std::as_writable_bytes(std::span(out)));
+    const auto point = read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(out)));
     queue->timeline().wait(point);
     EXPECT_EQ(queue->last(), point);
     EXPECT_EQ(queue->timeline().completed(), point);
@@ -48,10 +53,10 @@ TEST(ReferenceDevice, FillsRepeatAPatternAndCopiesMoveIt) {
     const auto a = device.allocate(8);
     const auto b = device.allocate(8);
     const std::byte pattern[] = {std::byte{1}, std::byte{2}};
-    queue->fill(*a, 1, 4, pattern);
-    queue->copy(*b, 0, *a, 1, 4);
+    fill_at(*queue, *a, 1, 4, pattern);
+    copy_at(*queue, *b, 0, *a, 1, 4);
     std::byte out[4];
-    queue->read(*b, 0, out);
+    read_at(*queue, *b, 0, out);
     EXPECT_EQ(std::memcmp(out, "\1\2\1\2", 4), 0);
 }
 

@@ -50,7 +50,7 @@ class ReferenceQueueTest : public ::testing::Test {
 protected:
     std::unique_ptr<backends::Memory> ints(const std::vector<int>& values) {
         auto memory = device.allocate(values.size() * sizeof(int));
-        queue->write(*memory, 0, bytes_of(values));
+        write_at(*queue, *memory, 0, bytes_of(values));
         return memory;
     }
     Point hold(Gate& gate) {
@@ -111,24 +111,23 @@ TEST_F(ReferenceQueueTest, CommandsBehindACallbackRunInOrderWithWhatTheyWereGive
     const Point first = hold(gate);
 
     std::vector<int> data = {1, 2, 3, 4};
-    queue->write(*a, 0, bytes_of(data));
+    write_at(*queue, *a, 0, bytes_of(data));
     std::vector<int> written(4);
-    queue->read(*a, 0, std::as_writable_bytes(std::span(written)));
+    read_at(*queue, *a, 0, std::as_writable_bytes(std::span(written)));
     launch_multiply_add(*queue, *program, *a, 10, 4);  // its factor ends with the call
-    queue->copy(*b, 0, *a, 0, 16);
+    copy_at(*queue, *b, 0, *a, 0, 16);
     queue->mark();
-    queue->fill(*a, 0, 16, bytes_of(data).first(4));
-    queue->copy(*b, 16, *a, 0, 8);
+    fill_at(*queue, *a, 0, 16, bytes_of(data).first(4));
+    copy_at(*queue, *b, 16, *a, 0, 8);
     // The first and the third of data; gaps of 4 bytes.
-    queue->write_rect(*b, {32, {8, 0}}, reinterpret_cast<const std::byte*>(data.data()), {0, {8, 0}},
-                      {4, {2, 1}});
-    queue->fill_rect(*b, {48, {8, 0}}, {4, {2, 1}}, bytes_of(data).subspan(12, 4));
-    queue->copy_rect(*b, {52, {8, 0}}, *b, {32, {8, 0}}, {4, {2, 1}});
+    queue->write(*b, reinterpret_cast<const std::byte*>(data.data()),
+                 {{4, {2, 1}}, {32, {8, 0}}, {0, {8, 0}}});
+    queue->fill(*b, {48, {8, 0}}, {4, {2, 1}}, bytes_of(data).subspan(12, 4));
+    queue->copy(*b, *b, {{4, {2, 1}}, {52, {8, 0}}, {32, {8, 0}}});
     std::vector<int> columns(4, -1);
-    queue->read_rect(*b, {0, {32, 0}}, reinterpret_cast<std::byte*>(columns.data()), {0, {8, 0}},
-                     {4, {2, 1}});
+    queue->read(reinterpret_cast<std::byte*>(columns.data()), *b, {{4, {2, 1}}, {0, {8, 0}}, {0, {32, 0}}});
     std::vector<int> back(16);
-    const Point last = queue->read(*b, 0, std::as_writable_bytes(std::span(back)));
+    const Point last = read_at(*queue, *b, 0, std::as_writable_bytes(std::span(back)));
     std::fill(data.begin(), data.end(), -7);  // theirs to keep
 
     EXPECT_EQ(last, first + 12) << "points are given out at once";
@@ -252,7 +251,7 @@ TEST_F(ReferenceQueueTest, ACallbackMayGiveCommandsToItsQueue) {
         launch_multiply_add(*queue, *program, *memory, 3, 1);
         queue->call([&] { seen.push_back(*reinterpret_cast<const int*>(memory->host())); });
     });
-    queue->write(*memory, 0, bytes_of({5}));
+    write_at(*queue, *memory, 0, bytes_of({5}));
     gate.open();
     wait();
     wait();  // the first was for what was known before

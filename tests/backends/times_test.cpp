@@ -68,7 +68,7 @@ protected:
     }
     std::unique_ptr<backends::Memory> filled(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
-        queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
     }
 
@@ -91,17 +91,23 @@ TEST_P(TimesTest, ReportsEveryKindOfCommandInOrder) {
         const std::vector<Give> commands = {
             [&] { return queue->mark(); },
             [&] { return launch_multiply_add(*queue, *own, *a, 3, n); },
-            [&] { return queue->write(*a, 0, bytes_of(host)); },
-            [&] { return queue->copy(*b, 0, *a, 0, n * sizeof(int)); },
+            [&] { return write_at(*queue, *a, 0, bytes_of(host)); },
+            [&] { return copy_at(*queue, *b, 0, *a, 0, n * sizeof(int)); },
             [&] { return queue->call([] {}); },
-            [&] { return queue->fill(*b, 0, n * sizeof(int), pattern); },
-            [&] { return queue->fill(*b, 0, 300'000, std::span(pattern).first(3)); },
+            [&] { return fill_at(*queue, *b, 0, n * sizeof(int), pattern); },
+            [&] { return fill_at(*queue, *b, 0, 300'000, std::span(pattern).first(3)); },
             [&] { return launch_multiply_add(*queue, *own, *a, 1, 100); },
-            [&] { return queue->write_rect(*a, spread, in, dense, rect); },
-            [&] { return queue->copy_rect(*b, spread, *a, spread, rect); },
-            [&] { return queue->fill_rect(*b, spread, rect, pattern); },
-            [&] { return queue->read_rect(*b, spread, out, dense, rect); },
-            [&] { return queue->read(*a, 0, std::as_writable_bytes(std::span(back))); },
+            [&] {
+                return queue->write(*a, in, {rect, spread, dense});
+            },
+            [&] {
+                return queue->copy(*b, *a, {rect, spread, spread});
+            },
+            [&] { return queue->fill(*b, spread, rect, pattern); },
+            [&] {
+                return queue->read(out, *b, {rect, dense, spread});
+            },
+            [&] { return read_at(*queue, *a, 0, std::as_writable_bytes(std::span(back))); },
             [&] { return queue->mark(); },
         };
         for (const bool wait_between : {false, true}) {
@@ -132,8 +138,8 @@ TEST_P(TimesTest, ReportsCommandsAfterHostCommands) {
     told.push_back(timed([&] { return queue->call([&] { gate.pass(); }); }));
     const std::vector<int> host(n, 4);
     told.push_back(timed([&] { return launch_multiply_add(*queue, *program, *a, 2, n); }));
-    told.push_back(timed([&] { return queue->write(*b, 0, bytes_of(host)); }));
-    told.push_back(timed([&] { return queue->copy(*b, 0, *a, 0, n * sizeof(int)); }));
+    told.push_back(timed([&] { return write_at(*queue, *b, 0, bytes_of(host)); }));
+    told.push_back(timed([&] { return copy_at(*queue, *b, 0, *a, 0, n * sizeof(int)); }));
     told.push_back(timed([&] { return queue->mark(); }));
     EXPECT_TRUE(told[1]->spans().empty());
     gate.open();

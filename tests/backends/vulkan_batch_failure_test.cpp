@@ -86,7 +86,7 @@ TEST_P(VulkanBatchFailureTest, ASubmissionThatFailsLeavesTheBatchUsable) {
         for (int k = 0; k < 10; ++k) EXPECT_THROW(give(), MemoryError);
         EXPECT_EQ(queue->last(), before);
         Watch::submit_result = VK_SUCCESS;
-        queue->write(*a, 0, bytes_of(std::vector<int>(64, 1)));
+        write_at(*queue, *a, 0, bytes_of(std::vector<int>(64, 1)));
         EXPECT_EQ(give(), before + 1);
         EXPECT_EQ(last_of(*a), after_all(1, std::vector<int>(5, 2), 63));
         EXPECT_LE(static_cast<VulkanBatch&>(*batch).recordings(), 2u) << "of four and of one";

@@ -72,7 +72,7 @@ protected:
     }
     std::unique_ptr<backends::Memory> filled(std::size_t count, int value) {
         auto memory = device->allocate(count * sizeof(int));
-        queue->write(*memory, 0, bytes_of(std::vector<int>(count, value)));
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(count, value)));
         return memory;
     }
     unsigned last_of(const backends::Memory& memory) {

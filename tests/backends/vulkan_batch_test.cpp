@@ -156,7 +156,7 @@ TEST_P(VulkanBatchTest, RecordsCopiesAndFillsOfEveryKind) {
     EXPECT_EQ(words[6], 1);
     EXPECT_EQ(words[254], 7);
     std::vector<std::byte> whole(4096);
-    queue->timeline().wait(queue->read(*d, 0, whole));
+    queue->timeline().wait(read_at(*queue, *d, 0, whole));
     EXPECT_EQ(whole[0], std::byte{0});
     for (std::size_t i = 1; i < 4096; ++i) ASSERT_EQ(whole[i], static_cast<std::byte>((i - 1) % 3 + 1)) << i;
 }
@@ -199,7 +199,7 @@ TEST_P(VulkanBatchTest, KeepsDescriptorSets) {
         command.args[2].memory = x.get();
         command.args[2].elements = 256;
         if (dynamic) command.args[1] = {.dynamic = 4};
-        queue->write(*y, 0, bytes_of(std::vector<int>(256, 1)));
+        write_at(*queue, *y, 0, bytes_of(std::vector<int>(256, 1)));
         prepare({command}, dynamic ? 16 : 0);
         // Push constants are recorded: a module that knows nothing else is launched for each instance.
         EXPECT_EQ(static_cast<VulkanBatch&>(*batch).recordings(), dynamic ? 0u : 1u);
@@ -238,7 +238,7 @@ TEST_P(VulkanBatchTest, TakesAnyNumberOfInstances) {
     const auto a = filled(256, 1);
     prepare({multiply_dynamic(*a, 256)}, 16);
     for (const std::size_t count : {1u, 2u, 3u, 5u, 31u, 32u, 33u, 127u}) {
-        queue->write(*a, 0, bytes_of(std::vector<int>(256, 1)));
+        write_at(*queue, *a, 0, bytes_of(std::vector<int>(256, 1)));
         const std::vector<int> values = odd_numbers(count, static_cast<int>(count));
         submit(values);
         EXPECT_EQ(last_of(*a), after_all(1, values, 255)) << count;
@@ -358,7 +358,7 @@ TEST_P(VulkanBatchTest, ValuesOfEverySizeArePatched) {
     }
     queue->submit(*batch, 3, values);
     std::uint64_t result = 0;
-    queue->timeline().wait(queue->read(*a, 0, std::as_writable_bytes(std::span(&result, 1))));
+    queue->timeline().wait(read_at(*queue, *a, 0, std::as_writable_bytes(std::span(&result, 1))));
     EXPECT_EQ(result, expected);
 }
 

@@ -84,16 +84,16 @@ TEST_P(VulkanFailureTest, ALostDeviceFailsEveryLaterCall) {
     submit_result = VK_SUCCESS;
     std::vector<std::byte> bytes(16);
     expect_lost([&] { launch(); });
-    expect_lost([&] { queue->write(*memory, 0, bytes); });
-    expect_lost([&] { queue->read(*memory, 0, bytes); });
-    expect_lost([&] { queue->copy(*memory, 0, *memory, 100, 16); });
-    expect_lost([&] { queue->fill(*memory, 0, 16, bytes); });
+    expect_lost([&] { write_at(*queue, *memory, 0, bytes); });
+    expect_lost([&] { read_at(*queue, *memory, 0, bytes); });
+    expect_lost([&] { copy_at(*queue, *memory, 0, *memory, 100, 16); });
+    expect_lost([&] { fill_at(*queue, *memory, 0, 16, bytes); });
     const backends::Rect rect{4, {2, 2}};
     const backends::RectPlace at{0, {8, 16}};
-    expect_lost([&] { queue->write_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
-    expect_lost([&] { queue->read_rect(*memory, at, bytes.data(), {0, {4, 8}}, rect); });
-    expect_lost([&] { queue->copy_rect(*memory, {100, {8, 16}}, *memory, at, rect); });
-    expect_lost([&] { queue->fill_rect(*memory, at, rect, std::span(bytes).first(4)); });
+    expect_lost([&] { queue->write(*memory, bytes.data(), {rect, at, {0, {4, 8}}}); });
+    expect_lost([&] { queue->read(bytes.data(), *memory, {rect, {0, {4, 8}}, at}); });
+    expect_lost([&] { queue->copy(*memory, *memory, {rect, {100, {8, 16}}, at}); });
+    expect_lost([&] { queue->fill(*memory, at, rect, std::span(bytes).first(4)); });
     expect_lost([&] { queue->call([] {}); });
     expect_lost([&] { queue->timeline().wait(queue->last()); });
     expect_lost([&] { (void)device->allocate(16); });
@@ -150,13 +150,13 @@ TEST_P(VulkanFailureTest, OtherDevicesAreUnaffected) {
     const auto other_queue = other->make_queue();
     const auto other_program = multiply_add(*other);
     const auto other_memory = other->allocate(400);
-    other_queue->write(*other_memory, 0, bytes_of(counting(100)));
+    write_at(*other_queue, *other_memory, 0, bytes_of(counting(100)));
     launch_multiply_add(*other_queue, *other_program, *other_memory, 1, 100);
     EXPECT_EQ(read_back(*other_queue, *other_memory, 100)[99], 198);
 }
 
 TEST_P(VulkanFailureTest, ASubmissionWithoutMemoryFailsAndTheQueueContinues) {
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
     EXPECT_THROW(launch(), MemoryError);
     const Point before = queue->last();
@@ -175,7 +175,7 @@ VKAPI_ATTR VkResult VKAPI_CALL fake_staging_allocate(VkDevice device, const VkMe
 
 TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAndTheQueueContinues) {
     const std::vector<int> data = counting(1000);
-    queue->write(*memory, 0, bytes_of(data));
+    write_at(*queue, *memory, 0, bytes_of(data));
     real_staging_allocate = std::exchange(device->logical().vk.vkAllocateMemory, fake_staging_allocate);
     Gate gate;
     queue->call([&] { gate.pass(); });  // busy, so rows must be staged, and the ring does not exist yet
@@ -183,13 +183,13 @@ TEST_P(VulkanFailureTest, RowsWithoutMemoryForStagingFailAndTheQueueContinues) {
     const backends::RectPlace at{0, {8, 0}};
     std::vector<int> result(1000, -1);
     out_of_memory = true;
-    EXPECT_THROW(queue->write_rect(*memory, at, bytes_of(data).data(), at, rect), MemoryError);
-    EXPECT_THROW(queue->read_rect(*memory, at, std::as_writable_bytes(std::span(result)).data(), at, rect),
+    EXPECT_THROW(queue->write(*memory, bytes_of(data).data(), {rect, at, at}), MemoryError);
+    EXPECT_THROW(queue->read(std::as_writable_bytes(std::span(result)).data(), *memory, {rect, at, at}),
                  MemoryError);
-    EXPECT_THROW(queue->fill_rect(*memory, at, rect, std::vector<std::byte>(2)), MemoryError);
+    EXPECT_THROW(queue->fill(*memory, at, rect, std::vector<std::byte>(2)), MemoryError);
     out_of_memory = false;
-    queue->copy_rect(*memory, {4, {8, 0}}, *memory, at, rect);
-    queue->read_rect(*memory, {4, {8, 0}}, std::as_writable_bytes(std::span(result)).data(), at, rect);
+    queue->copy(*memory, *memory, {rect, {4, {8, 0}}, at});
+    queue->read(std::as_writable_bytes(std::span(result)).data(), *memory, {rect, at, {4, {8, 0}}});
     gate.open();
     queue->timeline().wait(queue->last());
     EXPECT_EQ(result[998], 998);
@@ -208,25 +208,24 @@ TEST_P(VulkanFailureTest, RowsThatCannotBeSubmittedFailAndTheQueueContinues) {
     std::byte* home = std::as_writable_bytes(std::span(result)).data();
     const backends::Rect rect{4, {500, 1}};
     const backends::RectPlace at{0, {8, 0}};
-    other_queue->write(*block, 0, bytes_of(data));
+    write_at(*other_queue, *block, 0, bytes_of(data));
     submit_result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     const Point before = other_queue->last();
     for (int k = 0; k < 3; ++k) {
-        EXPECT_THROW(other_queue->write_rect(*block, at, bytes_of(data).data(), {4, {8, 0}}, rect),
-                     MemoryError);
-        EXPECT_THROW(other_queue->read_rect(*block, at, home, at, rect), MemoryError);
-        EXPECT_THROW(other_queue->copy_rect(*block, {4, {8, 0}}, *block, at, rect), MemoryError);
-        EXPECT_THROW(other_queue->fill_rect(*block, at, rect, std::vector<std::byte>(2)), MemoryError);
+        EXPECT_THROW(other_queue->write(*block, bytes_of(data).data(), {rect, at, {4, {8, 0}}}), MemoryError);
+        EXPECT_THROW(other_queue->read(home, *block, {rect, at, at}), MemoryError);
+        EXPECT_THROW(other_queue->copy(*block, *block, {rect, {4, {8, 0}}, at}), MemoryError);
+        EXPECT_THROW(other_queue->fill(*block, at, rect, std::vector<std::byte>(2)), MemoryError);
     }
     EXPECT_EQ(other_queue->last(), before);
     submit_result = VK_SUCCESS;
-    other_queue->timeline().wait(other_queue->read_rect(*block, at, home, at, rect));
+    other_queue->timeline().wait(other_queue->read(home, *block, {rect, at, at}));
     EXPECT_EQ(result[998], 998) << "failed commands have no effect";
     EXPECT_EQ(result[999], -1);
 }
 
 TEST_P(VulkanFailureTest, AFailedSubmissionAfterACallbackFailsTheWait) {
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     Gate gate;
     queue->call([&] { gate.pass(); });
     const Point bad = launch();

@@ -180,9 +180,9 @@ TEST_P(VulkanImportTest, TransfersUseAnImportedBuffer) {
     const RawVulkan::Buffer result = raw.make(8000);
     for (int i = 0; i < 2000; ++i) buffer.mapped[i] = -1;
     const auto memory = device->import_native(buffer.part(16, 4000));
-    queue->write(*memory, 0, bytes_of(counting(500)));
-    queue->copy(*memory, 2000, *memory, 0, 2000);
-    queue->fill(*memory, 40, 40, std::vector<std::byte>(4, std::byte{1}));
+    write_at(*queue, *memory, 0, bytes_of(counting(500)));
+    copy_at(*queue, *memory, 2000, *memory, 0, 2000);
+    fill_at(*queue, *memory, 40, 40, std::vector<std::byte>(4, std::byte{1}));
     EXPECT_EQ(read_back(*queue, *memory, 1000)[999], 499);
     raw.copy(result.buffer, 0, buffer.buffer, 0, 8000);
     EXPECT_EQ(result.mapped[3], -1);
@@ -201,7 +201,7 @@ TEST_P(VulkanImportTest, TheApplicationReadsAndWritesVolleysMemory) {
     EXPECT_EQ(native.bytes, 4000u);
     EXPECT_EQ(native.offset % 16, 0u);
     EXPECT_NE(native.memory, 0u);
-    queue->write(*memory, 0, bytes_of(counting(1000)));
+    write_at(*queue, *memory, 0, bytes_of(counting(1000)));
     queue->timeline().wait(queue->last());
     raw.copy(own.buffer, 0, from_native<VkBuffer>(native.buffer), native.offset, 4000);
     EXPECT_EQ(own.mapped[999], 999);

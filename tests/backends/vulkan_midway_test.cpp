@@ -42,7 +42,7 @@ protected:
         queue = device->make_queue();
         program = multiply_add(*device);
         memory = device->allocate(all * sizeof(int));
-        queue->timeline().wait(queue->write(*memory, 0, bytes_of(data)));
+        queue->timeline().wait(write_at(*queue, *memory, 0, bytes_of(data)));
     }
     void TearDown() override {
         Watch::frozen = false;
@@ -62,11 +62,11 @@ protected:
     using Read = std::function<Point(std::vector<int>& home)>;
     std::vector<Read> ways() {
         return {[this](std::vector<int>& home) {
-                    return queue->read(*memory, 0, std::as_writable_bytes(std::span(home)));
+                    return read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(home)));
                 },
                 [this](std::vector<int>& home) {
                     const backends::RectPlace at{0, {64, 0}};
-                    return queue->read_rect(*memory, at, bytes_in(home), at, {64, {all / 16, 1}});
+                    return queue->read(bytes_in(home), *memory, {{64, {all / 16, 1}}, at, at});
                 }};
     }
     void wait() { queue->timeline().wait(queue->last()); }

@@ -81,10 +81,10 @@ TEST_P(VulkanOrderTest, ALaunchFollowsEverythingByDefault) {
 
 TEST_P(VulkanOrderTest, TransfersFollowEverything) {
     launch(0, 0);
-    EXPECT_EQ(Watch::during(Watch::barriers, [&] { queue->copy(*memory, 0, *memory, 4096, 4096); }), 1u);
-    EXPECT_EQ(
-        Watch::during(Watch::barriers, [&] { queue->fill(*memory, 8192, 4096, std::vector<std::byte>(4)); }),
-        1u);
+    EXPECT_EQ(Watch::during(Watch::barriers, [&] { copy_at(*queue, *memory, 0, *memory, 4096, 4096); }), 1u);
+    EXPECT_EQ(Watch::during(Watch::barriers,
+                            [&] { fill_at(*queue, *memory, 8192, 4096, std::vector<std::byte>(4)); }),
+              1u);
 }
 
 TEST_P(VulkanOrderTest, AFailedCommandOrdersNothing) {
@@ -122,7 +122,7 @@ TEST_P(VulkanOrderTest, ObservingCompletionWaitsOnTheHost) {
 TEST_P(VulkanOrderTest, ResultsMatchTheOrder) {
     gate.open();
     queue->timeline().wait(queue->last());
-    queue->write(*memory, 0, bytes_of(std::vector<int>(4096, 1)));
+    write_at(*queue, *memory, 0, bytes_of(std::vector<int>(4096, 1)));
     Point last[4] = {};
     unsigned expected[4] = {1, 1, 1, 1};
     for (int k = 0; k < 400; ++k) {

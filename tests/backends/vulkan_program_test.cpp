@@ -77,7 +77,7 @@ TEST_P(VulkanProgramTest, RunsGridsBeyondTheDriversLimit) {
     for (const Case& c : cases) {
         const std::size_t count = std::size_t{c.global[0]} * c.global[1] * c.global[2];
         const auto memory = device->allocate(count * 4);
-        queue->fill(*memory, 0, count * 4, std::vector<std::byte>(4));
+        fill_at(*queue, *memory, 0, count * 4, std::vector<std::byte>(4));
         backends::Argument arg;
         arg.memory = memory.get();
         arg.elements = count;
@@ -112,7 +112,7 @@ TEST_P(VulkanProgramTest, IndexesBeyondFourGibiElements) {
             for (const ScalarType wide : {ScalarType::U64, ScalarType::I64}) {
                 const auto program = device->compile(add_far_away(element, wide));
                 const auto memory = device->allocate(count * bytes);
-                queue->fill(*memory, 0, count * bytes, std::vector<std::byte>(bytes));
+                fill_at(*queue, *memory, 0, count * bytes, std::vector<std::byte>(bytes));
                 std::array<backends::Argument, 2> args;
                 args[0].memory = memory.get();
                 args[0].offset = std::uint64_t{0} - base * bytes;
@@ -120,7 +120,7 @@ TEST_P(VulkanProgramTest, IndexesBeyondFourGibiElements) {
                 args[1].value = &base;
                 queue->launch({program.get(), {count, 1, 1}, {64, 1, 1}, args});
                 std::vector<std::byte> read(count * bytes);
-                queue->timeline().wait(queue->read(*memory, 0, read));
+                queue->timeline().wait(read_at(*queue, *memory, 0, read));
                 for (std::size_t i = 0; i != count; ++i) {
                     std::uint64_t value = 0;
                     std::memcpy(&value, read.data() + i * bytes, bytes);
@@ -154,7 +154,7 @@ TEST_P(VulkanProgramTest, AcceptsMoreArgumentsThanPushConstantsHold) {
     const auto in = device->allocate(buffers * 1024 * 4);
     std::vector<int> data(buffers * 1024);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i);
-    queue->write(*in, 0, bytes_of(data));
+    write_at(*queue, *in, 0, bytes_of(data));
     std::vector<std::vector<int>> results;
     for (int k = 0; k < 200; ++k) {
         std::vector<backends::Argument> args(buffers + 2);

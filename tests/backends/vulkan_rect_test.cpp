@@ -65,30 +65,30 @@ protected:
         Bytes to = random_bytes(random, end_of(to_at, rect) + 3);
         const auto a = device->allocate(from.size());
         const auto b = device->allocate(to.size());
-        queue->write(*a, 0, from);
-        queue->write(*b, 0, to);
+        write_at(*queue, *a, 0, from);
+        write_at(*queue, *b, 0, to);
         const auto expect_same = [&](const char* what) {
             Bytes now(to.size());
-            queue->timeline().wait(queue->read(*b, 0, now));
+            queue->timeline().wait(read_at(*queue, *b, 0, now));
             EXPECT_TRUE(now == to) << what << " of " << rect << " " << to_at << " from " << from_at;
         };
-        queue->copy_rect(*b, to_at, *a, from_at, rect);
+        queue->copy(*b, *a, {rect, to_at, from_at});
         copy_on_host(to.data(), to_at, from.data(), from_at, rect);
         expect_same("copy");
 
         const Bytes pattern = random_bytes(random, pattern_bytes);
-        queue->fill_rect(*b, to_at, rect, pattern);
+        queue->fill(*b, to_at, rect, pattern);
         fill_on_host(to.data(), to_at, rect, pattern);
         expect_same("fill");
 
         const Bytes data = random_bytes(random, from.size());
-        queue->write_rect(*b, to_at, data.data(), from_at, rect);
+        queue->write(*b, data.data(), {rect, to_at, from_at});
         copy_on_host(to.data(), to_at, data.data(), from_at, rect);
         expect_same("write");
 
         Bytes read(from.size(), std::byte{7});
         Bytes expected = read;
-        queue->timeline().wait(queue->read_rect(*b, to_at, read.data(), from_at, rect));
+        queue->timeline().wait(queue->read(read.data(), *b, {rect, from_at, to_at}));
         copy_on_host(expected.data(), from_at, to.data(), to_at, rect);
         EXPECT_TRUE(read == expected) << "read of " << rect << " " << to_at << " to " << from_at;
     }
@@ -158,13 +158,13 @@ TEST_P(VulkanRectTest, EachIsOneSubmissionAndTheCallsThatItTells) {
         queue->timeline().wait(queue->last());
         start_counting();
         const backends::Point before = queue->last();
-        const backends::Point point = queue->copy_rect(*b, c.to, *a, c.from, c.rect);
+        const backends::Point point = queue->copy(*b, *a, {c.rect, c.to, c.from});
         EXPECT_EQ(point, before + 1);
         EXPECT_EQ(submissions, 1u);
         EXPECT_EQ(copies + dispatches, c.calls);
-        EXPECT_EQ(queue->rect_calls(c.to, c.from, c.rect), c.calls);
+        EXPECT_EQ(queue->driver_calls({c.rect, c.to, c.from}), c.calls);
         start_counting();
-        queue->fill_rect(*b, c.to, c.rect, std::vector<std::byte>(2, std::byte{1}));
+        queue->fill(*b, c.to, c.rect, std::vector<std::byte>(2, std::byte{1}));
         EXPECT_EQ(submissions, 1u);
         queue->timeline().wait(queue->last());
     }
@@ -181,12 +181,12 @@ TEST_P(VulkanRectTest, AKernelThatTheDriverRefusesFailsAloneAndTheQueueGoesOn) {
                           *made = VK_NULL_HANDLE;
                           return VK_ERROR_OUT_OF_HOST_MEMORY;
                       });
-    EXPECT_THROW(queue->copy_rect(*a, {4, {8, 0}}, *a, {0, {8, 0}}, rect), MemoryError);
+    EXPECT_THROW(queue->copy(*a, *a, {rect, {4, {8, 0}}, {0, {8, 0}}}), MemoryError);
     const std::vector<int> data = counting(2000);
-    EXPECT_THROW(queue->write_rect(*a, {0, {8, 0}}, bytes_of(data).data(), {0, {8, 0}}, rect), MemoryError);
+    EXPECT_THROW(queue->write(*a, bytes_of(data).data(), {rect, {0, {8, 0}}, {0, {8, 0}}}), MemoryError);
     vk.vkCreateComputePipelines = real;
-    queue->write_rect(*a, {0, {8, 0}}, bytes_of(data).data(), {0, {8, 0}}, rect);
-    queue->copy_rect(*a, {4, {8, 0}}, *a, {0, {8, 0}}, rect);
+    queue->write(*a, bytes_of(data).data(), {rect, {0, {8, 0}}, {0, {8, 0}}});
+    queue->copy(*a, *a, {rect, {4, {8, 0}}, {0, {8, 0}}});
     const std::vector<int> result = read_back(*queue, *a, 2000);
     EXPECT_EQ(result[1998], 1998);
     EXPECT_EQ(result[1999], 1998) << "copied between the rows of one block";
@@ -204,8 +204,8 @@ TEST_P(VulkanRectTest, ManyQueuesShareTheKernels) {
         threads.emplace_back([&, q] {
             const std::vector<int> data = counting(2000, static_cast<int>(q));
             for (int k = 0; k < 20; ++k) {
-                queues[q]->write(*blocks[q], 0, bytes_of(data));
-                queues[q]->copy_rect(*blocks[q], {4, {8, 0}}, *blocks[q], {0, {8, 0}}, {4, {1000, 1}});
+                write_at(*queues[q], *blocks[q], 0, bytes_of(data));
+                queues[q]->copy(*blocks[q], *blocks[q], {{4, {1000, 1}}, {4, {8, 0}}, {0, {8, 0}}});
                 const std::vector<int> result = read_back(*queues[q], *blocks[q], 2000);
                 EXPECT_EQ(result[1999], 1998 + static_cast<int>(q));
             }

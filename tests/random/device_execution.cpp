@@ -27,7 +27,7 @@ Execution run_on(backends::Device& device, const Program& program, const ir::Fun
         std::vector<std::byte> bytes = arg.bytes;
         bytes.resize(bytes.size() + guard_bytes, guard);
         blocks[i] = device.allocate(bytes.size());
-        queue->write(*blocks[i], 0, bytes);
+        queue->write(*blocks[i], bytes.data(), backends::RectMove::contiguous(0, 0, bytes.size()));
         arguments[i].memory = blocks[i].get();
         arguments[i].elements = arg.elements;
     }
@@ -36,7 +36,7 @@ Execution run_on(backends::Device& device, const Program& program, const ir::Fun
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         if (program.args[i].elements == 0) continue;
         result[i].resize(program.args[i].bytes.size() + guard_bytes);
-        queue->read(*blocks[i], 0, result[i]);
+        queue->read(result[i].data(), *blocks[i], backends::RectMove::contiguous(0, 0, result[i].size()));
     }
     queue->timeline().wait(queue->last());
     for (std::size_t i = 0; i < program.args.size(); ++i) {

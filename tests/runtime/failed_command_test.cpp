@@ -118,7 +118,7 @@ TEST(FailedCommand, OfAReadLeavesNoPendingWritesToCallerMemory) {
     EXPECT_THROW(static_cast<void>(part(work.shared).read(0)), MemoryError);
     const std::vector<std::string> lines = work.null.log->lines();
     ASSERT_EQ(lines.size(), 3u) << ::testing::PrintToString(lines);
-    EXPECT_TRUE(lines[1].starts_with("q0 read_rect"));
+    EXPECT_TRUE(lines[1].starts_with("q0 read "));
     EXPECT_TRUE(lines[2].starts_with("q0 wait"));
 }
 

@@ -220,7 +220,7 @@ TEST(StorageEnd, AdoptedMemoryIsKeptUntilItsWorkCompletes) {
     {
         Gate gate(queue(1));
         const backends::Point point =
-            core->queue(1).fill(storage->allocate(1), 0, 400, std::as_bytes(std::span("\1\1\1", 4)));
+            core->queue(1).fill(storage->allocate(1), {0}, {400}, std::as_bytes(std::span("\1\1\1", 4)));
         storage->replica(1).wrote(1, point, {0, 400});
         done = core->make_event(1, point, "call");
         storage.reset();

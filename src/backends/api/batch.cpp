@@ -32,10 +32,8 @@ Point PlainBatch::give(Queue& queue, std::uint32_t place, std::uint32_t instance
     if (const TimesTag times = TimesScope::tag())
         timed.emplace(TimesTag{times.times, instance * size() + place});
     const RectMove& move = command.move;
-    if (command.kind == BatchKind::Copy)
-        return queue.copy_rect(*command.to, move.to, *command.from, move.from, move.rect);
-    if (command.kind == BatchKind::Fill)
-        return queue.fill_rect(*command.to, move.to, move.rect, command.pattern);
+    if (command.kind == BatchKind::Copy) return queue.copy(*command.to, *command.from, move);
+    if (command.kind == BatchKind::Fill) return queue.fill(*command.to, move.to, move.rect, command.pattern);
     for (Argument& argument : command.args) {
         if (argument.dynamic != Argument::fixed) argument.value = values.data() + argument.dynamic;
     }

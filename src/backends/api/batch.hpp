@@ -25,7 +25,7 @@ struct BatchCommand {
     ir::Dim3 local = {1, 1, 1};
     std::vector<Argument> args;
 
-    // Copy, inside of the device as Queue::copy_rect; Fill, as Queue::fill_rect with the pattern.
+    // Copy: as Queue::copy. Fill: as Queue::fill, with `move.to` as the place.
     Memory* to = nullptr;
     const Memory* from = nullptr;
     RectMove move;

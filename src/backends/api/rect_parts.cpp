@@ -1,4 +1,4 @@
-// Joining goes from the innermost direction out.
+// Rows are joined before planes.
 #include "backends/api/rect_parts.hpp"
 
 namespace volley::backends {

@@ -1,4 +1,4 @@
-// Rects put together and cut: what a backend does before it hands rows to a driver.
+// Merging and splitting rects: what a backend does before it passes rows to a driver.
 #pragma once
 
 #include "backends/api/rect.hpp"
@@ -8,34 +8,31 @@
 
 namespace volley::backends {
 
-/// A rect with both its places.
-struct RectMove {
-    Rect rect;
-    RectPlace to;
-    RectPlace from;
-};
-
-/// The same bytes in fewer or longer rows, where they touch on both sides; strides that mean nothing are 0.
+/// Returns the same bytes in fewer, longer rows if rows are adjacent on both sides. Unused strides become 0.
 [[nodiscard]] RectMove joined(const RectMove& move) noexcept;
 
-/// Rows side by side.
+/// The place of contiguous rows.
 [[nodiscard]] constexpr RectPlace dense(const Rect& rect, std::uint64_t offset = 0) noexcept {
     return {offset, {rect.row, rect.row * rect.count[0]}};
 }
 
-/// Where some bytes of a rect begin, and how many they are.
+/// A part of a rect: its first byte, relative to the rect, and its extent.
 struct RectPart {
     std::uint64_t byte = 0, row = 0, plane = 0;  // of the first byte
     Rect rect;
+    /// Its place, if the whole rect is at `whole`.
     [[nodiscard]] RectPlace in(const RectPlace& whole) const noexcept {
         return {whole.offset + byte + row * whole.stride[0] + plane * whole.stride[1], whole.stride};
     }
+    [[nodiscard]] RectMove in(const RectMove& whole) const noexcept {
+        return {rect, in(whole.to), in(whole.from)};
+    }
 };
 
-/// The largest parts of no more than so many bytes: of a row, of a plane, or whole planes.
+/// Returns the largest extent of a part of at most `bytes`: part of a row, rows of a plane, or whole planes.
 [[nodiscard]] Rect part_of(const Rect& rect, std::uint64_t bytes) noexcept;
 
-/// Calls f(part) for parts no larger than `most` in each direction, in the order of the bytes.
+/// Calls f(part) for parts of at most `most` in each direction, in the order of the bytes.
 template <class F>
 void for_each_part(const Rect& rect, const Rect& most, F&& f) {
     RectPart part;

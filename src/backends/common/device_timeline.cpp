@@ -157,7 +157,7 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
         // The device was there, so nobody waits for long. Its errors are for those who ask that queue.
         while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
         if (const Rect& rect = epilogue.rect; rect.row != 0)
-            copy_rows(epilogue.to, epilogue.to_at, epilogue.from, dense(rect), rect);
+            copy_rows(epilogue.to, epilogue.from, {rect, epilogue.to_at, dense(rect)});
         if (epilogue.tell) epilogue.tell();
         if (epilogue.reports) epilogue.reports->drain(epilogue.source);
     } catch (...) {

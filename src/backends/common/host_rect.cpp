@@ -104,11 +104,11 @@ bool is_whole_lines(const std::byte* to, const RectMove& move) {
 
 }  // namespace
 
-void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
-               const Rect& rect, bool streaming) {
-    const RectMove move = joined({rect, to_at, from_at});
+void copy_rows(std::byte* to, const std::byte* from, const RectMove& requested, bool streaming) {
+    const RectMove move = joined(requested);
     const std::uint64_t row = move.rect.row;
-    if (streaming && row == rect.bytes()) return stream_copy(to + to_at.offset, from + from_at.offset, row);
+    if (streaming && move.rect.rows() == 1)
+        return stream_copy(to + move.to.offset, from + move.from.offset, row);
     if (streaming && (row >= long_row || is_whole_lines(to, move))) {
         copy_each(to, from, move, CopyStreaming{row});
         return stream_fence();
@@ -156,10 +156,10 @@ void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<c
     const RectPlace blocks{move.to.offset, {bytes, move.to.stride[0]}};
     for (std::uint64_t plane = 0; plane < move.rect.count[1]; ++plane) {
         std::byte* first = to + plane * move.to.stride[1];
-        copy_rows(first, blocks, block.data(), {}, {bytes, {whole, move.rect.count[0]}}, streaming);
+        copy_rows(first, block.data(), {{bytes, {whole, move.rect.count[0]}}, blocks, {}}, streaming);
         if (const std::uint64_t left = row - whole * bytes; left != 0) {
             const RectPlace ends{move.to.offset + whole * bytes, move.to.stride};
-            copy_rows(first, ends, block.data(), {}, {left, {move.rect.count[0], 1}}, streaming);
+            copy_rows(first, block.data(), {{left, {move.rect.count[0], 1}}, ends, {}}, streaming);
         }
     }
 }

@@ -1,7 +1,8 @@
-// Rows that lie apart, moved by the calling thread.
+// Rects copied and filled by the calling thread.
 #pragma once
 
 #include "backends/api/rect.hpp"
+#include "backends/common/pattern.hpp"
 #include "backends/common/stream_copy.hpp"
 
 #include <cstddef>
@@ -9,20 +10,20 @@
 
 namespace volley::backends {
 
-/// Short rows cost little more than their bytes: no call is made for one. `streaming`: the whole, of which
-/// this may be a part, is more than the caches hold.
-void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
-               const Rect& rect, bool streaming);
-inline void copy_rows(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
-                      const Rect& rect) {
-    copy_rows(to, to_at, from, from_at, rect, rect.bytes() >= large_copy());
+/// Copies rows. Short rows are copied inline, without a call per row. `streaming` bypasses the caches: the
+/// transfer, of which `move` may be a part, exceeds them.
+void copy_rows(std::byte* to, const std::byte* from, const RectMove& move, bool streaming);
+inline void copy_rows(std::byte* to, const std::byte* from, const RectMove& move) {
+    if (move.rect.rows() == 1) return copy_bytes(to + move.to.offset, from + move.from.offset, move.rect.row);
+    copy_rows(to, from, move, move.rect.bytes() >= large_copy());
 }
 
-/// Each row starts with the pattern's first byte.
+/// Repeats the pattern over each row, starting with its first byte.
 void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern,
                bool streaming);
 inline void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect,
                       std::span<const std::byte> pattern) {
+    if (rect.rows() == 1 && rect.row < large_copy()) return repeat(to + at.offset, rect.row, pattern);
     fill_rows(to, at, rect, pattern, rect.bytes() >= large_copy());
 }
 

@@ -48,7 +48,7 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
     const backends::RectMove& move = command.move;
     if (move.rect.bytes() == 0) return prepared;
     prepared.transfer = command.kind == BatchKind::Copy
-                            ? copying(command.to->host(), move.to, command.from->host(), move.from, move.rect)
+                            ? copying(command.to->host(), command.from->host(), move)
                             : filling(command.to->host(), move.to, move.rect, command.pattern);
     prepared.pieces = arrange(prepared.transfer, threads);
     prepared.ns += estimated_ns(prepared.transfer);

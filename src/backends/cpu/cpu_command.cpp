@@ -99,8 +99,7 @@ void run_kernel(const KernelRun& run, std::uint32_t index) {
 
 void run_copy(const Transfer& transfer, std::uint32_t index) {
     const backends::RectPart part = part_at(transfer, index);
-    backends::copy_rows(transfer.to, part.in(transfer.move.to), transfer.from, part.in(transfer.move.from),
-                        part.rect, transfer.streaming);
+    backends::copy_rows(transfer.to, transfer.from, part.in(transfer.move), transfer.streaming);
 }
 
 void run_fill(const Transfer& transfer, std::uint32_t index) {

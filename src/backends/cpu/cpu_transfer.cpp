@@ -14,6 +14,7 @@ namespace volley::backends::cpu {
 using backends::Memory;
 using backends::Point;
 using backends::Rect;
+using backends::RectMove;
 using backends::RectPlace;
 
 namespace {
@@ -24,19 +25,18 @@ constexpr std::uint64_t row_bytes = 16;           // that could be moved in the 
 
 }  // namespace
 
-Transfer copying(std::byte* to, const RectPlace& to_at, const std::byte* from, const RectPlace& from_at,
-                 const Rect& rect) {
+Transfer copying(std::byte* to, const std::byte* from, const RectMove& move) {
     Transfer transfer;
     transfer.to = to;
     transfer.from = from;
-    transfer.move = backends::joined({rect, to_at, from_at});
+    transfer.move = backends::joined(move);
     transfer.most = transfer.move.rect;
     return transfer;
 }
 
 Transfer filling(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
-    Transfer transfer = copying(to, at, pattern.data(), at, rect);  // rows that touch are one
+    Transfer transfer = copying(to, pattern.data(), {rect, at, at});  // rows that touch are one
     transfer.move.from = {};
     transfer.pattern = pattern.size();
     return transfer;
@@ -87,61 +87,41 @@ Point CpuQueue::submit_transfer(const Transfer& transfer, CommandKind kind, std:
     return submit(command, lock);
 }
 
-Point CpuQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* data, const RectPlace& data_at,
-                           const Rect& rect) {
-    Transfer wanted = copying(to.host(), at, data, data_at, rect);
-    if (wanted.move.rect.row == 0) return last();
-    const std::uint32_t pieces = arrange(wanted, pool_->threads());
+Point CpuQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
+    Transfer direct = copying(to.host(), from, move);
+    if (direct.move.rect.row == 0) return last();
+    const std::uint32_t pieces = arrange(direct, pool_->threads());
+    const std::uint64_t bytes = direct.move.rect.bytes();
     std::unique_lock lock(mutex_);
-    // Behind a function or a wait any amount is copied aside: they may wait for what the caller does next.
-    if (!idle() && (rect.bytes() <= staged_copy || hosts_.load(std::memory_order_relaxed) != 0)) {
+    // After a callback or a wait any amount is copied aside: they may depend on what the caller does next.
+    if (!idle() && (bytes <= staged_copy || hosts_.load(std::memory_order_relaxed) != 0)) {
         Command* command = take_free();
         lock.unlock();
-        std::byte* aside = command->reserve(rect.bytes());
-        backends::copy_rows(aside, backends::dense(rect), data, data_at, rect);
+        std::byte* aside = command->reserve(bytes);
+        const RectPlace aside_at = backends::dense(move.rect);
+        backends::copy_rows(aside, from, {move.rect, aside_at, move.from});
         command->kind = CommandKind::Copy;
-        command->transfer = copying(to.host(), at, aside, backends::dense(rect), rect);
+        command->transfer = copying(to.host(), aside, {move.rect, move.to, aside_at});
         command->pieces = arrange(command->transfer, pool_->threads());
         lock.lock();
         return submit(command, lock);
     }
-    const Point point = submit_transfer(wanted, CommandKind::Copy, pieces, lock);
+    const Point point = submit_transfer(direct, CommandKind::Copy, pieces, lock);
     if (lock.owns_lock()) lock.unlock();
     help_until(point, forever);  // the caller's bytes are in use until then
     return point;
 }
 
-Point CpuQueue::read_rect(const Memory& from, const RectPlace& at, std::byte* data, const RectPlace& data_at,
-                          const Rect& rect) {
-    return transfer(copying(data, data_at, from.host(), at, rect), CommandKind::Copy);
+Point CpuQueue::read(std::byte* to, const Memory& from, const RectMove& move) {
+    return transfer(copying(to, from.host(), move), CommandKind::Copy);
 }
 
-Point CpuQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& from, const RectPlace& from_at,
-                          const Rect& rect) {
-    return transfer(copying(to.host(), to_at, from.host(), from_at, rect), CommandKind::Copy);
+Point CpuQueue::copy(Memory& to, const Memory& from, const RectMove& move) {
+    return transfer(copying(to.host(), from.host(), move), CommandKind::Copy);
 }
 
-Point CpuQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& rect,
-                          std::span<const std::byte> pattern) {
+Point CpuQueue::fill(Memory& to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
     return transfer(filling(to.host(), at, rect, pattern), CommandKind::Fill);
-}
-
-Point CpuQueue::write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
-    return write_rect(to, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
-}
-
-Point CpuQueue::read(const Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    return read_rect(from, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
-}
-
-Point CpuQueue::copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
-                     std::uint64_t bytes) {
-    return copy_rect(to, {to_offset, {}}, from, {from_offset, {}}, {bytes, {1, 1}});
-}
-
-Point CpuQueue::fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                     std::span<const std::byte> pattern) {
-    return fill_rect(to, {offset, {}}, {bytes, {1, 1}}, pattern);
 }
 
 }  // namespace volley::backends::cpu

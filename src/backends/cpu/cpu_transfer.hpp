@@ -10,8 +10,7 @@
 namespace volley::backends::cpu {
 
 /// What rows are to become of which: fewer and longer ones where they touch. `pattern` must outlive the fill.
-[[nodiscard]] Transfer copying(std::byte* to, const backends::RectPlace& to_at, const std::byte* from,
-                               const backends::RectPlace& from_at, const backends::Rect& rect);
+[[nodiscard]] Transfer copying(std::byte* to, const std::byte* from, const backends::RectMove& move);
 [[nodiscard]] Transfer filling(std::byte* to, const backends::RectPlace& at, const backends::Rect& rect,
                                std::span<const std::byte> pattern);
 

@@ -41,26 +41,16 @@ public:
     OpenClQueue& operator=(const OpenClQueue&) = delete;
 
     backends::Point launch(const backends::Launch& launch) override;
-    backends::Point write(backends::Memory& to, std::uint64_t offset,
-                          std::span<const std::byte> data) override;
-    backends::Point read(const backends::Memory& from, std::uint64_t offset,
-                         std::span<std::byte> data) override;
-    backends::Point copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
-                         std::uint64_t from_offset, std::uint64_t bytes) override;
-    backends::Point fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+    backends::Point write(backends::Memory& to, const std::byte* from,
+                          const backends::RectMove& move) override;
+    backends::Point read(std::byte* to, const backends::Memory& from,
+                         const backends::RectMove& move) override;
+    backends::Point copy(backends::Memory& to, const backends::Memory& from,
+                         const backends::RectMove& move) override;
+    backends::Point fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                          std::span<const std::byte> pattern) override;
-    backends::Point write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
-                               const backends::RectPlace& data_at, const backends::Rect& rect) override;
-    backends::Point read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
-                              const backends::RectPlace& data_at, const backends::Rect& rect) override;
-    backends::Point copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
-                              const backends::Memory& from, const backends::RectPlace& from_at,
-                              const backends::Rect& rect) override;
-    backends::Point fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
-                              std::span<const std::byte> pattern) override;
-    /// Of a copy inside of the device; chunks of what comes from the host or goes there count for themselves.
-    [[nodiscard]] std::uint64_t rect_calls(const backends::RectPlace& to, const backends::RectPlace& from,
-                                           const backends::Rect& rect) const noexcept override;
+    /// Counts the calls of a copy within the device. Writes and reads make as many for each chunk.
+    [[nodiscard]] std::uint64_t driver_calls(const backends::RectMove& move) const noexcept override;
     backends::Point call(std::function<void()> callback) override;
     backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
     backends::Point mark() override;
@@ -119,9 +109,8 @@ private:
     /// Now, if the queue is idle and that is wanted; else in its order.
     template <class Action>
     backends::Point do_on_host(Lock& lock, bool now, Action action);
-    backends::Point write_staged(Lock& lock, const OpenClMemory& to, const backends::RectPlace& at,
-                                 const std::byte* data, const backends::RectPlace& data_at,
-                                 const backends::Rect& rect);
+    backends::Point write_staged(Lock& lock, const OpenClMemory& to, const std::byte* from,
+                                 const backends::RectMove& move);
     backends::Point copy_through_scratch(cl_mem buffer, const backends::RectMove& move);
     backends::Point fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_t offset,
                              std::uint64_t bytes, std::span<const std::byte> pattern);

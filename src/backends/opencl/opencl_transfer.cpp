@@ -86,21 +86,22 @@ Point OpenClQueue::do_on_host(Lock& lock, bool now, Action action) {
 
 // ---- between host and device ----
 
-Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const RectPlace& at,
-                                const std::byte* data, const RectPlace& data_at, const Rect& rect) {
+Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const std::byte* from,
+                                const RectMove& move) {
     Point point = last();
-    backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), [&](const RectPart& part) {
+    const Rect chunk = backends::part_of(move.rect, options_.chunk_bytes);
+    backends::for_each_part(move.rect, chunk, [&](const RectPart& part) {
         make_room(lock);
         const Staging staging = stage(lock, part.rect.bytes());
-        backends::copy_rows(staging.bytes, backends::dense(part.rect), data, part.in(data_at), part.rect);
+        const RectPlace staged_at = backends::dense(part.rect);
+        backends::copy_rows(staging.bytes, from, {part.rect, staged_at, part.in(move.from)});
         // Memory of its own lives until the command is done.
         backends::Epilogue epilogue;
         epilogue.staging = staging.own;
-        const RectMove move =
-            backends::joined({part.rect, part.in(in_buffer(to, at)), backends::dense(part.rect)});
+        const RectMove call = backends::joined({part.rect, part.in(in_buffer(to, move.to)), staged_at});
         point = submit(
-            [this, buffer = to.buffer(), from = staging.bytes, move](cl_event* event) {
-                enqueue_write({*device_, queue_.handle}, buffer, from, move, event);
+            [this, buffer = to.buffer(), staged = staging.bytes, call](cl_event* event) {
+                enqueue_write({*device_, queue_.handle}, buffer, staged, call, event);
             },
             staging.own ? &epilogue : nullptr);
         if (!staging.own) staging_->places.commit(point);
@@ -108,48 +109,47 @@ Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const RectPl
     return point;
 }
 
-Point OpenClQueue::write_rect(Memory& to, const RectPlace& at, const std::byte* data,
-                              const RectPlace& data_at, const Rect& rect) {
+Point OpenClQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (rect.row == 0) return last();
+    if (move.rect.row == 0) return last();
     const OpenClMemory& memory = of(to);
     if (memory.host() != nullptr && idle()) {
         const backends::TimedHere timed(&timeline_.times());
-        backends::copy_rows(memory.host(), at, data, data_at, rect);
+        backends::copy_rows(memory.host(), from, move);
         return last();
     }
     if (memory.pinned()) {
-        std::vector<std::byte> aside(rect.bytes());
-        backends::copy_rows(aside.data(), backends::dense(rect), data, data_at, rect);
-        return do_on_host(lock, false, [first = memory.host(), at, rect, aside = std::move(aside)] {
-            backends::copy_rows(first, at, aside.data(), backends::dense(rect), rect);
+        const RectPlace aside_at = backends::dense(move.rect);
+        std::vector<std::byte> aside(move.rect.bytes());
+        backends::copy_rows(aside.data(), from, {move.rect, aside_at, move.from});
+        const RectMove later{move.rect, move.to, aside_at};
+        return do_on_host(lock, false, [first = memory.host(), later, aside = std::move(aside)] {
+            backends::copy_rows(first, aside.data(), later);
         });
     }
-    return write_staged(lock, memory, at, data, data_at, rect);
+    return write_staged(lock, memory, from, move);
 }
 
-Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte* data,
-                             const RectPlace& data_at, const Rect& rect) {
+Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (rect.row == 0) return last();
+    if (move.rect.row == 0) return last();
     const OpenClMemory& memory = of(from);
     if (memory.pinned() || (memory.host() != nullptr && idle())) {
-        return do_on_host(lock, true, [data, data_at, first = memory.host(), at, rect] {
-            backends::copy_rows(data, data_at, first, at, rect);
-        });
+        return do_on_host(lock, true,
+                          [to, first = memory.host(), move] { backends::copy_rows(to, first, move); });
     }
-    const auto submit_read = [&](std::byte* to, const RectMove& wanted, backends::Epilogue* epilogue) {
+    const auto submit_read = [&](std::byte* target, const RectMove& wanted, backends::Epilogue* epilogue) {
         return submit(
-            [this, to, buffer = memory.buffer(), move = backends::joined(wanted)](cl_event* event) {
-                enqueue_read({*device_, queue_.handle}, to, buffer, move, event);
+            [this, target, buffer = memory.buffer(), call = backends::joined(wanted)](cl_event* event) {
+                enqueue_read({*device_, queue_.handle}, target, buffer, call, event);
             },
             epilogue);
     };
     if (memory.host() != nullptr) {
         make_room(lock);
-        return submit_read(data, {rect, data_at, in_buffer(memory, at)}, nullptr);
+        return submit_read(to, {move.rect, move.to, in_buffer(memory, move.from)}, nullptr);
     }
     Point point = last();
     Point first = 0;
@@ -158,19 +158,18 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
         const Staging staging = stage(lock, part.rect.bytes());
         backends::Epilogue epilogue;
         epilogue.from = staging.bytes;
-        epilogue.to = data;
-        epilogue.to_at = part.in(data_at);
+        epilogue.to = to;
+        epilogue.to_at = part.in(move.to);
         epilogue.rect = part.rect;
         epilogue.read = first != 0 ? first : timeline_.last() + 1;
         epilogue.staging = staging.own;
-        point =
-            submit_read(staging.bytes,
-                        {part.rect, backends::dense(part.rect), part.in(in_buffer(memory, at))}, &epilogue);
+        const RectPlace from_at = part.in(in_buffer(memory, move.from));
+        point = submit_read(staging.bytes, {part.rect, backends::dense(part.rect), from_at}, &epilogue);
         if (first == 0) first = point;
         if (!staging.own) staging_->places.commit(point);
     };
     try {
-        backends::for_each_part(rect, backends::part_of(rect, options_.chunk_bytes), read_part);
+        backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
     } catch (...) {
         // The caller gets no point to keep the memory until.
         if (first != 0) timeline_.abandon_read(first);
@@ -181,14 +180,13 @@ Point OpenClQueue::read_rect(const Memory& from, const RectPlace& at, std::byte*
 
 // ---- inside of the device ----
 
-Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& from, const RectPlace& from_at,
-                             const Rect& rect) {
+Point OpenClQueue::copy(Memory& to, const Memory& from, const RectMove& requested) {
     Lock lock(mutex_);
     device_->check_lost();
-    if (rect.row == 0) return last();
+    if (requested.rect.row == 0) return last();
     const OpenClMemory& target = of(to);
     const OpenClMemory& source = of(from);
-    const RectMove move = backends::joined({rect, to_at, from_at});
+    const RectMove move = backends::joined(requested);
     const bool small = is_small(move.rect);
     if (target.host() != nullptr && source.host() != nullptr) {
         const bool short_rows = move.rect.row < short_row && !target.pinned() && !source.pinned();
@@ -197,7 +195,7 @@ Point OpenClQueue::copy_rect(Memory& to, const RectPlace& to_at, const Memory& f
             (target.pinned() || source.pinned()) && move.rect.bytes() >= backends::large_copy();
         if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small) || large) {
             return do_on_host(lock, small, [a = target.host(), b = source.host(), move] {
-                backends::copy_rows(a, move.to, b, move.from, move.rect);
+                backends::copy_rows(a, b, move);
             });
         }
     }
@@ -240,8 +238,8 @@ Point OpenClQueue::copy_through_scratch(cl_mem buffer, const RectMove& move) {
 
 // ---- fills ----
 
-Point OpenClQueue::fill_rect(Memory& to, const RectPlace& at, const Rect& wanted,
-                             std::span<const std::byte> pattern) {
+Point OpenClQueue::fill(Memory& to, const RectPlace& at, const Rect& wanted,
+                        std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
     Lock lock(mutex_);
     device_->check_lost();
@@ -287,14 +285,15 @@ Point OpenClQueue::fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_
     }
     // Some whole patterns from the host, then the device copies what is there behind itself.
     const std::vector<std::byte> seed = backends::seed_of(pattern, bytes);
-    const Point written = write_staged(lock, memory, {offset, {}}, seed.data(), {}, {seed.size(), {1, 1}});
+    const Point written =
+        write_staged(lock, memory, seed.data(), RectMove::contiguous(offset, 0, seed.size()));
     if (seed.size() == bytes) return written;
     make_room(lock);
     return submit([this, buffer = memory.buffer(), begin, first = seed.size(), bytes](cl_event* event) {
         for (std::uint64_t done = first; done < bytes;) {
             const std::uint64_t more = std::min(done, bytes - done);
             enqueue_copy({*device_, queue_.handle}, buffer, buffer,
-                         {{more, {1, 1}}, {begin + done, {}}, {begin, {}}},
+                         RectMove::contiguous(begin + done, begin, more),
                          done + more == bytes ? event : nullptr);
             done += more;
         }
@@ -315,7 +314,7 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
         [this, buffer = memory.buffer(), rows = scratch(), from = staging.bytes, rect, most,
          place = in_buffer(memory, at)](cl_event* event) {
             const Enqueue enqueue{*device_, queue_.handle};
-            enqueue_write(enqueue, rows, from, {{most.bytes(), {1, 1}}, {}, {}}, nullptr);
+            enqueue_write(enqueue, rows, from, RectMove::contiguous(0, 0, most.bytes()), nullptr);
             std::uint64_t left = rect.bytes();
             backends::for_each_part(rect, most, [&](const RectPart& part) {
                 left -= part.rect.bytes();
@@ -329,29 +328,8 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
     return point;
 }
 
-// ---- one row ----
-
-Point OpenClQueue::write(Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
-    return write_rect(to, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
-}
-
-Point OpenClQueue::read(const Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    return read_rect(from, {offset, {}}, data.data(), {}, {data.size(), {1, 1}});
-}
-
-Point OpenClQueue::copy(Memory& to, std::uint64_t to_offset, const Memory& from, std::uint64_t from_offset,
-                        std::uint64_t bytes) {
-    return copy_rect(to, {to_offset, {}}, from, {from_offset, {}}, {bytes, {1, 1}});
-}
-
-Point OpenClQueue::fill(Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                        std::span<const std::byte> pattern) {
-    return fill_rect(to, {offset, {}}, {bytes, {1, 1}}, pattern);
-}
-
-std::uint64_t OpenClQueue::rect_calls(const RectPlace& to, const RectPlace& from,
-                                      const Rect& rect) const noexcept {
-    return calls_of(backends::joined({rect, to, from}));
+std::uint64_t OpenClQueue::driver_calls(const RectMove& move) const noexcept {
+    return calls_of(backends::joined(move));
 }
 
 }  // namespace volley::backends::opencl

@@ -28,10 +28,11 @@ void for_each_row(const backends::Rect& rect, F&& f) {
     }
 }
 
-void move_rows(std::byte* to, const backends::RectPlace& to_at, const std::byte* from,
-               const backends::RectPlace& from_at, const backends::Rect& rect) {
-    for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
-        std::memcpy(to + start_of(to_at, row, plane), from + start_of(from_at, row, plane), rect.row);
+void move_rows(std::byte* to, const std::byte* from, const backends::RectMove& move) {
+    if (move.rect.row == 0) return;  // the pointers may be null
+    for_each_row(move.rect, [&](std::uint64_t row, std::uint64_t plane) {
+        std::memcpy(to + start_of(move.to, row, plane), from + start_of(move.from, row, plane),
+                    move.rect.row);
     });
 }
 
@@ -155,63 +156,32 @@ Point ReferenceQueue::launch(const backends::Launch& launch) {
     });
 }
 
-Point ReferenceQueue::write(backends::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
+Point ReferenceQueue::write(backends::Memory& to, const std::byte* from, const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    return give([&to, offset, bytes = data.size(), kept = keep(data)] {
-        if (bytes != 0) std::memcpy(to.host() + offset, kept.get(), bytes);
-    });
-}
-
-Point ReferenceQueue::read(const backends::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    const std::lock_guard lock(mutex_);
-    return give([&from, offset, data] {
-        if (!data.empty()) std::memcpy(data.data(), from.host() + offset, data.size());
-    });
-}
-
-Point ReferenceQueue::copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
-                           std::uint64_t from_offset, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    return give([&to, to_offset, &from, from_offset, bytes] {
-        if (bytes != 0) std::memcpy(to.host() + to_offset, from.host() + from_offset, bytes);
-    });
-}
-
-Point ReferenceQueue::fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                           std::span<const std::byte> pattern) {
-    const std::lock_guard lock(mutex_);
-    return give([&to, offset, bytes, size = pattern.size(), kept = keep(pattern)] {
-        for (std::uint64_t i = 0; i < bytes; ++i) to.host()[offset + i] = kept[i % size];
-    });
-}
-
-Point ReferenceQueue::write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
-                                 const backends::RectPlace& data_at, const backends::Rect& rect) {
-    const std::lock_guard lock(mutex_);
-    if (pending_.empty()) return give([&] { move_rows(to.host(), at, data, data_at, rect); });
-    // Side by side: what lies between the rows is not ours to read.
+    if (pending_.empty()) return give([&] { move_rows(to.host(), from, move); });
+    // Copied aside densely: bytes between the caller's rows must not be read.
+    const backends::Rect& rect = move.rect;
     const std::shared_ptr<std::byte[]> kept(new std::byte[rect.bytes()]);
     const backends::RectPlace kept_at{0, {rect.row, rect.row * rect.count[0]}};
-    move_rows(kept.get(), kept_at, data, data_at, rect);
-    return give([&to, at, kept, kept_at, rect] { move_rows(to.host(), at, kept.get(), kept_at, rect); });
+    move_rows(kept.get(), from, {rect, kept_at, move.from});
+    return give([&to, kept, later = backends::RectMove{rect, move.to, kept_at}] {
+        move_rows(to.host(), kept.get(), later);
+    });
 }
 
-Point ReferenceQueue::read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
-                                const backends::RectPlace& data_at, const backends::Rect& rect) {
+Point ReferenceQueue::read(std::byte* to, const backends::Memory& from, const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    return give([&from, at, data, data_at, rect] { move_rows(data, data_at, from.host(), at, rect); });
+    return give([to, &from, move] { move_rows(to, from.host(), move); });
 }
 
-Point ReferenceQueue::copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
-                                const backends::Memory& from, const backends::RectPlace& from_at,
-                                const backends::Rect& rect) {
+Point ReferenceQueue::copy(backends::Memory& to, const backends::Memory& from,
+                           const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    return give(
-        [&to, to_at, &from, from_at, rect] { move_rows(to.host(), to_at, from.host(), from_at, rect); });
+    return give([&to, &from, move] { move_rows(to.host(), from.host(), move); });
 }
 
-Point ReferenceQueue::fill_rect(backends::Memory& to, const backends::RectPlace& at,
-                                const backends::Rect& rect, std::span<const std::byte> pattern) {
+Point ReferenceQueue::fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
+                           std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);
     return give([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
         for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {

@@ -131,12 +131,14 @@ bool VulkanDevice::is_fused(ScalarType type) {
         T result = 0;
         VulkanMemory memory(heap_, sizeof values);
         VulkanQueue queue(device_, host_, rects_, options_.queue);
-        queue.write(memory, 0, std::as_bytes(std::span(values)));
+        queue.write(memory, reinterpret_cast<const std::byte*>(values),
+                    backends::RectMove::contiguous(0, 0, sizeof values));
         backends::Argument argument;
         argument.memory = &memory;
         argument.elements = 3;
         queue.launch({const_cast<VulkanProgram*>(&program), {1, 1, 1}, {1, 1, 1}, std::span(&argument, 1)});
-        queue.timeline().wait(queue.read(memory, 0, std::as_writable_bytes(std::span(&result, 1))));
+        queue.timeline().wait(queue.read(reinterpret_cast<std::byte*>(&result), memory,
+                                         backends::RectMove::contiguous(0, 0, sizeof result)));
         return result == e * e;
     };
     return type == ScalarType::F64 ? run(0x1p-40) : run(0x1p-20f);

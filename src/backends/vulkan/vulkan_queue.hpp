@@ -41,26 +41,16 @@ public:
     VulkanQueue& operator=(const VulkanQueue&) = delete;
 
     backends::Point launch(const backends::Launch& launch) override;
-    backends::Point write(backends::Memory& to, std::uint64_t offset,
-                          std::span<const std::byte> data) override;
-    backends::Point read(const backends::Memory& from, std::uint64_t offset,
-                         std::span<std::byte> data) override;
-    backends::Point copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
-                         std::uint64_t from_offset, std::uint64_t bytes) override;
-    backends::Point fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
+    backends::Point write(backends::Memory& to, const std::byte* from,
+                          const backends::RectMove& move) override;
+    backends::Point read(std::byte* to, const backends::Memory& from,
+                         const backends::RectMove& move) override;
+    backends::Point copy(backends::Memory& to, const backends::Memory& from,
+                         const backends::RectMove& move) override;
+    backends::Point fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                          std::span<const std::byte> pattern) override;
-    backends::Point write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
-                               const backends::RectPlace& data_at, const backends::Rect& rect) override;
-    backends::Point read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
-                              const backends::RectPlace& data_at, const backends::Rect& rect) override;
-    backends::Point copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
-                              const backends::Memory& from, const backends::RectPlace& from_at,
-                              const backends::Rect& rect) override;
-    backends::Point fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
-                              std::span<const std::byte> pattern) override;
-    /// Of the commands that are recorded for a copy; writes and reads record them for each chunk.
-    [[nodiscard]] std::uint64_t rect_calls(const backends::RectPlace& to, const backends::RectPlace& from,
-                                           const backends::Rect& rect) const noexcept override;
+    /// Counts the calls that record a copy. Writes and reads record as many for each chunk.
+    [[nodiscard]] std::uint64_t driver_calls(const backends::RectMove& move) const noexcept override;
     backends::Point call(std::function<void()> callback) override;
     backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
     backends::Point mark() override;
@@ -122,12 +112,11 @@ private:
     void calibrate();
     [[nodiscard]] backends::Epilogue telling(std::shared_ptr<TimedCommands> times);
     [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
-    backends::Point write_staged(Lock& lock, VulkanMemory& to, std::uint64_t offset,
-                                 std::span<const std::byte> data);
-    /// Chunk by chunk through staging memory.
-    backends::Point read_staged(Lock& lock, const VulkanMemory& from, const backends::RectPlace& at,
-                                std::byte* data, const backends::RectPlace& data_at,
-                                const backends::Rect& rect);
+    // Chunk by chunk through staging memory.
+    backends::Point write_staged(Lock& lock, VulkanMemory& to, const std::byte* from,
+                                 const backends::RectMove& move);
+    backends::Point read_staged(Lock& lock, std::byte* to, const VulkanMemory& from,
+                                const backends::RectMove& move);
     /// Begins a command, has f(Recorder&) record, and submits it.
     template <class F>
     backends::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,

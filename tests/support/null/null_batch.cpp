@@ -49,7 +49,7 @@ void check_arguments(const BatchCommand& command, std::uint32_t number, std::uin
 }
 
 std::string moved_text(std::string_view what, const backends::Rect& rect) {
-    return rect.rows() == 1 ? cat(what, " ", rect.row) : cat(what, "_rect ", text_of(rect));
+    return cat(what, " ", text_of(rect));
 }
 
 }  // namespace

@@ -69,62 +69,34 @@ Point NullQueue::launch(const backends::Launch& launch) {
     return add(std::move(entry), what);
 }
 
-Point NullQueue::write(backends::Memory& to, std::uint64_t offset, std::span<const std::byte> data) {
-    return add(NullKind::Write,
-               {host_use(data.data(), data.size(), false), use_of(to, offset, data.size(), true)},
-               cat("write ", data.size()));
-}
-
-Point NullQueue::read(const backends::Memory& from, std::uint64_t offset, std::span<std::byte> data) {
-    std::fill(data.begin(), data.end(), std::byte{0});
-    return add(NullKind::Read,
-               {use_of(from, offset, data.size(), false), host_use(data.data(), data.size(), true)},
-               cat("read ", data.size()));
-}
-
-Point NullQueue::copy(backends::Memory& to, std::uint64_t to_offset, const backends::Memory& from,
-                      std::uint64_t from_offset, std::uint64_t bytes) {
-    return add(NullKind::Copy, {use_of(from, from_offset, bytes, false), use_of(to, to_offset, bytes, true)},
-               cat("copy ", bytes));
-}
-
-Point NullQueue::fill(backends::Memory& to, std::uint64_t offset, std::uint64_t bytes,
-                      std::span<const std::byte> /*pattern*/) {
-    return add(NullKind::Fill, {use_of(to, offset, bytes, true)}, cat("fill ", bytes));
-}
-
-Point NullQueue::write_rect(backends::Memory& to, const backends::RectPlace& at, const std::byte* data,
-                            const backends::RectPlace& data_at, const backends::Rect& rect) {
+Point NullQueue::write(backends::Memory& to, const std::byte* from, const backends::RectMove& move) {
     std::vector<NullUse> uses;
-    add_rows(uses, host_use(data, 0, false), data_at, rect);
-    add_rows(uses, use_of(to, 0, 0, true), at, rect);
-    return add(NullKind::Write, std::move(uses), cat("write_rect ", text_of(rect)));
+    add_rows(uses, host_use(from, 0, false), move.from, move.rect);
+    add_rows(uses, use_of(to, 0, 0, true), move.to, move.rect);
+    return add(NullKind::Write, std::move(uses), cat("write ", text_of(move.rect)));
 }
 
-Point NullQueue::read_rect(const backends::Memory& from, const backends::RectPlace& at, std::byte* data,
-                           const backends::RectPlace& data_at, const backends::Rect& rect) {
+Point NullQueue::read(std::byte* to, const backends::Memory& from, const backends::RectMove& move) {
     const std::byte zero{0};
-    backends::fill_rows(data, data_at, rect, {&zero, 1});
+    if (move.rect.row != 0) backends::fill_rows(to, move.to, move.rect, {&zero, 1});
     std::vector<NullUse> uses;
-    add_rows(uses, use_of(from, 0, 0, false), at, rect);
-    add_rows(uses, host_use(data, 0, true), data_at, rect);
-    return add(NullKind::Read, std::move(uses), cat("read_rect ", text_of(rect)));
+    add_rows(uses, use_of(from, 0, 0, false), move.from, move.rect);
+    add_rows(uses, host_use(to, 0, true), move.to, move.rect);
+    return add(NullKind::Read, std::move(uses), cat("read ", text_of(move.rect)));
 }
 
-Point NullQueue::copy_rect(backends::Memory& to, const backends::RectPlace& to_at,
-                           const backends::Memory& from, const backends::RectPlace& from_at,
-                           const backends::Rect& rect) {
+Point NullQueue::copy(backends::Memory& to, const backends::Memory& from, const backends::RectMove& move) {
     std::vector<NullUse> uses;
-    add_rows(uses, use_of(from, 0, 0, false), from_at, rect);
-    add_rows(uses, use_of(to, 0, 0, true), to_at, rect);
-    return add(NullKind::Copy, std::move(uses), cat("copy_rect ", text_of(rect)));
+    add_rows(uses, use_of(from, 0, 0, false), move.from, move.rect);
+    add_rows(uses, use_of(to, 0, 0, true), move.to, move.rect);
+    return add(NullKind::Copy, std::move(uses), cat("copy ", text_of(move.rect)));
 }
 
-Point NullQueue::fill_rect(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
-                           std::span<const std::byte> /*pattern*/) {
+Point NullQueue::fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
+                      std::span<const std::byte> /*pattern*/) {
     std::vector<NullUse> uses;
     add_rows(uses, use_of(to, 0, 0, true), at, rect);
-    return add(NullKind::Fill, std::move(uses), cat("fill_rect ", text_of(rect)));
+    return add(NullKind::Fill, std::move(uses), cat("fill ", text_of(rect)));
 }
 
 Point NullQueue::call(std::function<void()> callback) {

@@ -45,6 +45,7 @@ std::vector<NullUse> uses_of(const backends::Launch& launch) {
 }
 
 std::string text_of(const backends::Rect& rect) {
+    if (rect.rows() == 1) return cat(rect.row);
     return cat(rect.count[0], "x", rect.count[1], " rows of ", rect.row);
 }
 
