@@ -105,7 +105,7 @@ CpuBatch::Step CpuBatch::add_launch(const BatchCommand& command, KernelRun run, 
     }
     run.work.args = args;
     kernels_.push_back(run);
-    return {CommandKind::Launch, static_cast<std::uint32_t>(kernels_.size() - 1)};
+    return {CpuCommandKind::Launch, static_cast<std::uint32_t>(kernels_.size() - 1)};
 }
 
 CpuBatch::Step CpuBatch::add_transfer(const BatchCommand& command, Transfer transfer, std::byte* pattern) {
@@ -115,7 +115,8 @@ CpuBatch::Step CpuBatch::add_transfer(const BatchCommand& command, Transfer tran
         transfer.from = pattern;
     }
     transfers_.push_back(transfer);
-    return {fills ? CommandKind::Fill : CommandKind::Copy, static_cast<std::uint32_t>(transfers_.size() - 1)};
+    return {fills ? CpuCommandKind::Fill : CpuCommandKind::Copy,
+            static_cast<std::uint32_t>(transfers_.size() - 1)};
 }
 
 void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
@@ -184,8 +185,8 @@ std::exception_ptr CpuBatch::run(Piece piece, const backends::TimesTag& times) c
 
 void CpuBatch::run_step(const Step& step, std::uint32_t piece) const {
     switch (step.kind) {
-        case CommandKind::Copy: run_copy(transfers_[step.index], piece); break;
-        case CommandKind::Fill: run_fill(transfers_[step.index], piece); break;
+        case CpuCommandKind::Copy: run_copy(transfers_[step.index], piece); break;
+        case CpuCommandKind::Fill: run_fill(transfers_[step.index], piece); break;
         default: run_kernel(kernels_[step.index], piece);
     }
 }

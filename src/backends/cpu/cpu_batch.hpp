@@ -69,7 +69,7 @@ public:
 
 private:
     struct Step {
-        CommandKind kind = CommandKind::Launch;
+        CpuCommandKind kind = CpuCommandKind::Launch;
         std::uint32_t index = 0;    // in kernels_ or transfers_
         std::uint32_t command = 0;  // in the plan
     };

@@ -122,7 +122,7 @@ std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
     return static_cast<std::uint32_t>(parts.row * parts.rows());
 }
 
-std::byte* Command::reserve(std::size_t size) {
+std::byte* CpuCommand::reserve(std::size_t size) {
     if (size <= inline_bytes) return bytes;
     if (size > more_size_) {
         more_bytes = std::make_unique_for_overwrite<std::byte[]>(size);
@@ -131,8 +131,8 @@ std::byte* Command::reserve(std::size_t size) {
     return more_bytes.get();
 }
 
-void Command::let_go() noexcept {
-    if (more_size_ <= most_kept || kind != CommandKind::Copy || transfer.from != more_bytes.get()) return;
+void CpuCommand::let_go() noexcept {
+    if (more_size_ <= most_kept || kind != CpuCommandKind::Copy || transfer.from != more_bytes.get()) return;
     more_bytes.reset();
     more_size_ = 0;
 }

@@ -24,7 +24,7 @@ class CpuBatch;
 class CpuProgram;
 class CpuQueue;
 
-enum class CommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait, Mark, Batch };
+enum class CpuCommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait, Mark, Batch };
 
 /// How a launch is cut into pieces. A flat kernel's rows are cut, and where there are too few of them each
 /// row into segments; a grouped kernel's workgroups.
@@ -64,7 +64,7 @@ void run_fill(const Transfer& transfer, std::uint32_t index);
 /// Sets `most` so that there are about so many pieces of like size, and gives their number.
 [[nodiscard]] std::uint32_t cut(Transfer& transfer, std::uint64_t pieces);
 
-struct Command;
+struct CpuCommand;
 
 /// What a wait waits for. Another CPU queue keeps it from when it is given, and says when its point has
 /// passed: no thread sleeps there. For others the queue's own thread waits when the command's turn has come.
@@ -74,11 +74,11 @@ struct Wait {
     backends::Point point = 0;
     CpuQueue* waiting = nullptr;  // the command's own
     bool passed = false;          // with the lock of `waiting`
-    Command* next = nullptr;      // in the list of `queue`
+    CpuCommand* next = nullptr;   // in the list of `queue`
     std::int64_t begin = 0;       // when its turn came, if somebody wants to know
 };
 
-struct Command {
+struct CpuCommand {
     // The word `claim`: below, how many pieces are left to claim; above, the lower bits of the command's
     // point, so that whoever helps up to a point never takes what lies behind it; and
     static constexpr std::uint64_t elsewhere = std::uint64_t{1} << 63;  //   whether another queue is first;
@@ -111,10 +111,10 @@ struct Command {
     std::atomic<std::uint64_t> claim{0};
     std::atomic<std::uint32_t> finished{0};
 
-    CommandKind kind = CommandKind::Launch;
+    CpuCommandKind kind = CpuCommandKind::Launch;
     std::uint32_t pieces = 1;
     backends::Point point = 0;
-    Command* next = nullptr;
+    CpuCommand* next = nullptr;
 
     KernelRun kernel;
     Transfer transfer;

@@ -14,7 +14,7 @@
 
 namespace volley::backends::cpu {
 
-struct Command;
+struct CpuCommand;
 
 using Clock = std::chrono::steady_clock;
 /// How long a thread looks for new work before it sleeps.
@@ -22,7 +22,7 @@ constexpr auto spin_time = std::chrono::microseconds(50);
 
 /// A piece of work claimed by one thread, which must run it.
 struct Claim {
-    Command* command = nullptr;  // nullptr: no work was available
+    CpuCommand* command = nullptr;  // nullptr: no work was available
     std::uint32_t piece = 0;
     explicit operator bool() const noexcept { return command != nullptr; }
 };

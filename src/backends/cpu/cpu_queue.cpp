@@ -37,30 +37,30 @@ CpuQueue::~CpuQueue() {
 
 // ---- submitting ----
 
-Command* CpuQueue::take_free() {
+CpuCommand* CpuQueue::take_free() {
     if (free_ == nullptr) return &commands_.emplace_back();
     return std::exchange(free_, free_->next);
 }
 
-bool CpuQueue::open(Command* command) noexcept {
-    std::uint64_t word = Command::word_of(command->point);
-    if (command->kind == CommandKind::Wait) {
+bool CpuQueue::open(CpuCommand* command) noexcept {
+    std::uint64_t word = CpuCommand::word_of(command->point);
+    if (command->kind == CpuCommandKind::Wait) {
         Wait& wait = command->wait;
         if (wait.queue == nullptr) wait.passed = wait.timeline->completed() >= wait.point;
         if (command->times) wait.begin = backends::steady_now();
         if (wait.passed) return false;
         if (wait.queue != nullptr) {
-            word |= Command::elsewhere;
+            word |= CpuCommand::elsewhere;
         } else {
             keep(command);
         }
-    } else if (command->kind == CommandKind::Call) {
+    } else if (command->kind == CpuCommandKind::Call) {
         keep(command);
     } else {
         word |= command->pieces;
         // A batch's pieces are counted as they become ready, and have no ends.
-        const bool can_cut = command->pieces > 1 && command->pieces <= Command::most_pieces;
-        if (can_cut && command->kind != CommandKind::Batch) word |= Command::two_ended;
+        const bool can_cut = command->pieces > 1 && command->pieces <= CpuCommand::most_pieces;
+        if (can_cut && command->kind != CpuCommandKind::Batch) word |= CpuCommand::two_ended;
     }
     command->finished.store(0, std::memory_order_relaxed);
     open_.store(command, std::memory_order_release);
@@ -76,7 +76,7 @@ void CpuQueue::open_first() noexcept {
 }
 
 void CpuQueue::retire_first() noexcept {
-    Command* command = first_;
+    CpuCommand* command = first_;
     first_ = command->next;
     if (is_hosts(*command)) hosts_.fetch_sub(1, std::memory_order_relaxed);
     if (first_ == nullptr) {
@@ -90,7 +90,7 @@ void CpuQueue::retire_first() noexcept {
     free_ = command;
 }
 
-Point CpuQueue::submit(Command* command, std::unique_lock<std::mutex>& lock) {
+Point CpuQueue::submit(CpuCommand* command, std::unique_lock<std::mutex>& lock) {
     const bool was_idle = idle();
     // Else it is run right here.
     if (is_alone() && !was_idle) need_keeper();
@@ -132,8 +132,8 @@ Point CpuQueue::launch(const backends::Launch& launch) {
     KernelRun run = prepare_launch(launch, pool_->threads());
     const std::size_t size = run.program->args().size;
     std::unique_lock lock(mutex_);
-    if (idle() && run.pieces.count == 1 && size <= Command::inline_bytes) {
-        alignas(64) std::byte args[Command::inline_bytes];
+    if (idle() && run.pieces.count == 1 && size <= CpuCommand::inline_bytes) {
+        alignas(64) std::byte args[CpuCommand::inline_bytes];
         pack_arguments(*run.program, launch.args, args);
         run.work.args = args;
         return run_here([&] {
@@ -144,8 +144,8 @@ Point CpuQueue::launch(const backends::Launch& launch) {
     lock.unlock();
     make_room();
     lock.lock();
-    Command* command = take_free();
-    command->kind = CommandKind::Launch;
+    CpuCommand* command = take_free();
+    command->kind = CpuCommandKind::Launch;
     command->pieces = run.pieces.count;
     command->kernel = run;
     std::byte* args = command->reserve(size);
@@ -157,8 +157,8 @@ Point CpuQueue::launch(const backends::Launch& launch) {
 Point CpuQueue::call(std::function<void()> callback) {
     std::unique_lock lock(mutex_);
     need_keeper();
-    Command* command = take_free();
-    command->kind = CommandKind::Call;
+    CpuCommand* command = take_free();
+    command->kind = CpuCommandKind::Call;
     command->pieces = 1;
     command->callback = std::move(callback);
     return submit(command, lock);
@@ -167,8 +167,8 @@ Point CpuQueue::call(std::function<void()> callback) {
 Point CpuQueue::mark() {
     std::unique_lock lock(mutex_);
     if (idle()) return run_here([] { const backends::TimedHere timed; });
-    Command* command = take_free();
-    command->kind = CommandKind::Mark;
+    CpuCommand* command = take_free();
+    command->kind = CpuCommandKind::Mark;
     command->pieces = 1;
     return submit(command, lock);
 }
@@ -188,8 +188,8 @@ Point CpuQueue::submit(backends::Batch& given, std::uint32_t instances, std::spa
     lock.unlock();
     make_room();
     lock.lock();
-    Command* command = take_free();
-    command->kind = CommandKind::Batch;
+    CpuCommand* command = take_free();
+    command->kind = CpuCommandKind::Batch;
     command->pieces = 1;  // whoever claims it begins the first instance, which has more
     command->batch = &batch;
     command->instances = instances;
@@ -202,16 +202,16 @@ Point CpuQueue::submit(backends::Batch& given, std::uint32_t instances, std::spa
 // ---- running ----
 
 Claim CpuQueue::claim(bool worker, Point until) noexcept {
-    Command* command = open_.load(std::memory_order_acquire);
+    CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return {};
     std::uint64_t word = command->claim.load(std::memory_order_acquire);
-    while (Command::has_piece(word, until)) {
-        const std::uint32_t left = Command::left(word);
+    while (CpuCommand::has_piece(word, until)) {
+        const std::uint32_t left = CpuCommand::left(word);
         // Threads that wait begin at the front and workers at the back, so that in the next command over the
         // same memory each finds in its own caches what it had in this one.
-        const bool two_ended = (word & Command::two_ended) != 0;
-        const std::uint32_t front = static_cast<std::uint32_t>(word) >> Command::front_shift;
-        const std::uint64_t taken = two_ended && !worker ? 1u << Command::front_shift : 0;
+        const bool two_ended = (word & CpuCommand::two_ended) != 0;
+        const std::uint32_t front = static_cast<std::uint32_t>(word) >> CpuCommand::front_shift;
+        const std::uint64_t taken = two_ended && !worker ? 1u << CpuCommand::front_shift : 0;
         if (command->claim.compare_exchange_weak(word, word - 1 + taken, std::memory_order_acq_rel,
                                                  std::memory_order_acquire)) {
             if (!two_ended) return {command, command->pieces - left};
@@ -222,17 +222,17 @@ Claim CpuQueue::claim(bool worker, Point until) noexcept {
 }
 
 bool CpuQueue::can_claim(Point until) const noexcept {
-    const Command* command = open_.load(std::memory_order_acquire);
+    const CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return false;
-    return Command::has_piece(command->claim.load(std::memory_order_acquire), until);
+    return CpuCommand::has_piece(command->claim.load(std::memory_order_acquire), until);
 }
 
 bool CpuQueue::can_help(Point until) const noexcept {
-    const Command* command = open_.load(std::memory_order_acquire);
+    const CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return false;
     const std::uint64_t word = command->claim.load(std::memory_order_acquire);
-    if ((word & Command::elsewhere) != 0) return !Command::is_behind(word, until);
-    return Command::has_piece(word, until);
+    if ((word & CpuCommand::elsewhere) != 0) return !CpuCommand::is_behind(word, until);
+    return CpuCommand::has_piece(word, until);
 }
 
 void CpuQueue::run_claimed(Claim claim) {
@@ -242,8 +242,8 @@ void CpuQueue::run_claimed(Claim claim) {
 
 void CpuQueue::run(Claim mine, Turn turn) {
     while (mine) {
-        Command* command = mine.command;
-        if (command->kind == CommandKind::Batch) {
+        CpuCommand* command = mine.command;
+        if (command->kind == CpuCommandKind::Batch) {
             if (!run_batch(*command, turn)) return;
             mine = finish(command, turn);
             continue;
@@ -257,7 +257,7 @@ void CpuQueue::run(Claim mine, Turn turn) {
     }
 }
 
-void CpuQueue::execute(Command& command, std::uint32_t piece) noexcept {
+void CpuQueue::execute(CpuCommand& command, std::uint32_t piece) noexcept {
     const std::int64_t begin = command.times ? backends::steady_now() : 0;
     try {
         execute_piece(command, piece);
@@ -267,12 +267,12 @@ void CpuQueue::execute(Command& command, std::uint32_t piece) noexcept {
     if (command.times) command.times.ran(begin, backends::steady_now());
 }
 
-void CpuQueue::execute_piece(Command& command, std::uint32_t piece) {
+void CpuQueue::execute_piece(CpuCommand& command, std::uint32_t piece) {
     switch (command.kind) {
-        case CommandKind::Launch: run_kernel(command.kernel, piece); break;
-        case CommandKind::Copy: run_copy(command.transfer, piece); break;
-        case CommandKind::Fill: run_fill(command.transfer, piece); break;
-        case CommandKind::Call: {
+        case CpuCommandKind::Launch: run_kernel(command.kernel, piece); break;
+        case CpuCommandKind::Copy: run_copy(command.transfer, piece); break;
+        case CpuCommandKind::Fill: run_fill(command.transfer, piece); break;
+        case CpuCommandKind::Call: {
             const std::function<void()> callback = std::move(command.callback);
             command.callback = nullptr;
             // A thread that gives another command may be the one to run this.
@@ -281,16 +281,16 @@ void CpuQueue::execute_piece(Command& command, std::uint32_t piece) {
             break;
         }
         // Only the keeper comes here. Errors of others are for those who wait for them.
-        case CommandKind::Wait:
+        case CpuCommandKind::Wait:
             while (!command.wait.timeline->wait_for(command.wait.point, std::chrono::seconds(1))) {
             }
             break;
-        case CommandKind::Mark: break;
-        case CommandKind::Batch: break;  // run_batch()
+        case CpuCommandKind::Mark: break;
+        case CpuCommandKind::Batch: break;  // run_batch()
     }
 }
 
-bool CpuQueue::run_batch(Command& command, Turn& turn) noexcept {
+bool CpuQueue::run_batch(CpuCommand& command, Turn& turn) noexcept {
     using Kind = CpuBatch::Next::Kind;
     CpuBatch& batch = *command.batch;
     CpuBatch::Next next = batch.take(command.values, command.instances);
@@ -319,7 +319,7 @@ bool CpuQueue::run_batch(Command& command, Turn& turn) noexcept {
     }
 }
 
-void CpuQueue::publish(Command& command, std::uint32_t pieces, bool leaves) noexcept {
+void CpuQueue::publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept {
     CpuPool& pool = *pool_;
     {
         const std::scoped_lock lock(mutex_);
@@ -331,12 +331,12 @@ void CpuQueue::publish(Command& command, std::uint32_t pieces, bool leaves) noex
     pool.notify();
 }
 
-Claim CpuQueue::finish(Command* command, Turn& turn) noexcept {
+Claim CpuQueue::finish(CpuCommand* command, Turn& turn) noexcept {
     CpuPool& pool = *pool_;
     const bool goes_on = --turn.budget > 0 && !turn.is_late();
     Claim next;
     bool more = false;
-    Command* passed = nullptr;
+    CpuCommand* passed = nullptr;
     command->let_go();
     {
         const std::scoped_lock lock(mutex_);

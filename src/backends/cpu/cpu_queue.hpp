@@ -68,8 +68,8 @@ private:
     static constexpr auto forever = Turn::forever;
 
     // WorkSource
-    [[nodiscard]] Claim claim(bool worker) noexcept override { return claim(worker, Command::everything); }
-    [[nodiscard]] bool has_work() const noexcept override { return can_claim(Command::everything); }
+    [[nodiscard]] Claim claim(bool worker) noexcept override { return claim(worker, CpuCommand::everything); }
+    [[nodiscard]] bool has_work() const noexcept override { return can_claim(CpuCommand::everything); }
     void run_claimed(Claim claim) override;
 
     [[nodiscard]] Claim claim(bool worker, backends::Point until) noexcept;
@@ -77,7 +77,7 @@ private:
     /// As can_claim, or the queue that this one waits for can be helped.
     [[nodiscard]] bool can_help(backends::Point until) const noexcept;
 
-    backends::Point transfer(Transfer transfer, CommandKind kind);
+    backends::Point transfer(Transfer transfer, CpuCommandKind kind);
     /// Runs commands while waiting; false when the deadline passed first. Never throws a command's error.
     bool help_until(backends::Point point, Deadline deadline);
     /// Where the first command, not behind the point, waits for another queue: helps that, until the wait has
@@ -87,26 +87,26 @@ private:
     [[nodiscard]] bool spin_until(backends::Point point, Deadline end) const noexcept;
     bool sleep_until(backends::Point point, Deadline deadline);
     void run(Claim claim, Turn turn);
-    void execute(Command& command, std::uint32_t piece) noexcept;
-    void execute_piece(Command& command, std::uint32_t piece);
+    void execute(CpuCommand& command, std::uint32_t piece) noexcept;
+    void execute_piece(CpuCommand& command, std::uint32_t piece);
     /// Runs what a claim of a batch gives, and what follows from it. True: the batch has ended, and with it
     /// the command; else this thread holds nothing of it any more.
-    [[nodiscard]] bool run_batch(Command& command, Turn& turn) noexcept;
+    [[nodiscard]] bool run_batch(CpuCommand& command, Turn& turn) noexcept;
     /// More pieces of the open command can be claimed: by others, if this thread leaves.
-    void publish(Command& command, std::uint32_t pieces, bool leaves) noexcept;
+    void publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept;
     void keep_error(backends::Point point, std::exception_ptr error) noexcept;
-    [[nodiscard]] Claim finish(Command* command, Turn& turn) noexcept;
+    [[nodiscard]] Claim finish(CpuCommand* command, Turn& turn) noexcept;
     /// There is no pool's worker but the queue's own thread.
     [[nodiscard]] bool is_alone() const noexcept { return pool_->workers() == 0; }
 
     // With mutex_ held:
     [[nodiscard]] bool idle() const noexcept { return first_ == nullptr; }
-    [[nodiscard]] Command* take_free();
-    [[nodiscard]] backends::Point submit(Command* command, std::unique_lock<std::mutex>& lock);
-    [[nodiscard]] backends::Point submit_transfer(const Transfer& transfer, CommandKind kind,
+    [[nodiscard]] CpuCommand* take_free();
+    [[nodiscard]] backends::Point submit(CpuCommand* command, std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] backends::Point submit_transfer(const Transfer& transfer, CpuCommandKind kind,
                                                   std::uint32_t pieces, std::unique_lock<std::mutex>& lock);
     /// False: it is a wait that has passed.
-    [[nodiscard]] bool open(Command* command) noexcept;
+    [[nodiscard]] bool open(CpuCommand* command) noexcept;
     /// Opens the first command, if there is any, and ends waits that have passed.
     void open_first() noexcept;
     /// The first command has ended, and is no more.
@@ -118,24 +118,24 @@ private:
 
     // Waits of other queues for this one's points.
     /// False: the point has passed.
-    [[nodiscard]] bool add_wait(Command& command);
+    [[nodiscard]] bool add_wait(CpuCommand& command);
     /// Those whose points have passed, as a list, with mutex_ held. The queue stays until they are told.
-    [[nodiscard]] Command* take_passed() noexcept;
+    [[nodiscard]] CpuCommand* take_passed() noexcept;
     /// Tells them, and those that wait for them.
-    static void tell_passed(Command* waits) noexcept;
+    static void tell_passed(CpuCommand* waits) noexcept;
     /// A wait of this queue's has passed. Gives the waits of others that have passed with it.
-    [[nodiscard]] Command* end_wait(Command* command) noexcept;
+    [[nodiscard]] CpuCommand* end_wait(CpuCommand* command) noexcept;
 
     // The queue's own thread: calls functions of the host's, which may take any time and need any other
     // thread, waits for other devices and the host, and is the worker where there is no other.
-    void need_keeper();                    // with mutex_ held,
-    void keep(Command* command) noexcept;  //   both
+    void need_keeper();                       // with mutex_ held,
+    void keep(CpuCommand* command) noexcept;  //   both
     void run_keeper();
     void stop_keeper() noexcept;
 
     /// What it waits for may be the caller of this very queue.
-    [[nodiscard]] static bool is_hosts(const Command& command) noexcept {
-        return command.kind == CommandKind::Call || command.kind == CommandKind::Wait;
+    [[nodiscard]] static bool is_hosts(const CpuCommand& command) noexcept {
+        return command.kind == CpuCommandKind::Call || command.kind == CpuCommandKind::Wait;
     }
 
     void make_room();
@@ -144,23 +144,23 @@ private:
     std::shared_ptr<CpuPool> pool_;
     std::atomic<backends::Point> submitted_{0};
     std::atomic<backends::Point> completed_{0};
-    std::atomic<Command*> open_{nullptr};  // the first command, or nullptr
+    std::atomic<CpuCommand*> open_{nullptr};  // the first command, or nullptr
 
     std::mutex mutex_;
     std::condition_variable progress_;  // a command has finished
     std::condition_variable keeper_wake_;
-    Command* kept_ = nullptr;  // the first command, if it is the keeper's to run
+    CpuCommand* kept_ = nullptr;  // the first command, if it is the keeper's to run
     bool stop_keeper_ = false;
     std::thread keeper_;
     unsigned sleepers_ = 0;  // threads in progress_
-    Command* first_ = nullptr;
-    Command* last_ = nullptr;
+    CpuCommand* first_ = nullptr;
+    CpuCommand* last_ = nullptr;
     std::atomic<unsigned> hosts_{0};  // calls and waits in the list
-    Command* waits_ = nullptr;        // of other queues for our points, in the order of these
-    Command* last_wait_ = nullptr;
+    CpuCommand* waits_ = nullptr;     // of other queues for our points, in the order of these
+    CpuCommand* last_wait_ = nullptr;
     std::atomic<unsigned> guests_{0};  // waits to be told, and threads that help here for another queue
-    Command* free_ = nullptr;
-    std::deque<Command> commands_;  // all that were ever needed at once; stable addresses
+    CpuCommand* free_ = nullptr;
+    std::deque<CpuCommand> commands_;  // all that were ever needed at once; stable addresses
 
     std::atomic<bool> failed_{false};  // errors_ is not empty
     std::vector<std::pair<backends::Point, std::exception_ptr>> errors_;

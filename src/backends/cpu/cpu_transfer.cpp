@@ -55,7 +55,7 @@ std::uint32_t arrange(Transfer& transfer, unsigned threads) {
     return cut(transfer, std::uint64_t{4} * threads);
 }
 
-Point CpuQueue::transfer(Transfer transfer, CommandKind kind) {
+Point CpuQueue::transfer(Transfer transfer, CpuCommandKind kind) {
     if (transfer.move.rect.row == 0) return last();
     const std::uint32_t pieces = arrange(transfer, pool_->threads());
     std::unique_lock lock(mutex_);
@@ -67,19 +67,19 @@ Point CpuQueue::transfer(Transfer transfer, CommandKind kind) {
     return submit_transfer(transfer, kind, pieces, lock);
 }
 
-Point CpuQueue::submit_transfer(const Transfer& transfer, CommandKind kind, std::uint32_t pieces,
+Point CpuQueue::submit_transfer(const Transfer& transfer, CpuCommandKind kind, std::uint32_t pieces,
                                 std::unique_lock<std::mutex>& lock) {
     if (idle() && pieces == 1) {
         return run_here([&] {
             const backends::TimedHere timed;
-            kind == CommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
+            kind == CpuCommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
         });
     }
-    Command* command = take_free();
+    CpuCommand* command = take_free();
     command->kind = kind;
     command->pieces = pieces;
     command->transfer = transfer;
-    if (kind == CommandKind::Fill) {
+    if (kind == CpuCommandKind::Fill) {
         std::byte* pattern = command->reserve(transfer.pattern);
         std::memcpy(pattern, transfer.from, transfer.pattern);
         command->transfer.from = pattern;
@@ -95,33 +95,33 @@ Point CpuQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
     std::unique_lock lock(mutex_);
     // After a callback or a wait any amount is copied aside: they may depend on what the caller does next.
     if (!idle() && (bytes <= staged_copy || hosts_.load(std::memory_order_relaxed) != 0)) {
-        Command* command = take_free();
+        CpuCommand* command = take_free();
         lock.unlock();
         std::byte* aside = command->reserve(bytes);
         const RectPlace aside_at = backends::dense(move.rect);
         backends::copy_rows(aside, from, {move.rect, aside_at, move.from});
-        command->kind = CommandKind::Copy;
+        command->kind = CpuCommandKind::Copy;
         command->transfer = copying(to.host(), aside, {move.rect, move.to, aside_at});
         command->pieces = arrange(command->transfer, pool_->threads());
         lock.lock();
         return submit(command, lock);
     }
-    const Point point = submit_transfer(direct, CommandKind::Copy, pieces, lock);
+    const Point point = submit_transfer(direct, CpuCommandKind::Copy, pieces, lock);
     if (lock.owns_lock()) lock.unlock();
     help_until(point, forever);  // the caller's bytes are in use until then
     return point;
 }
 
 Point CpuQueue::read(std::byte* to, const Memory& from, const RectMove& move) {
-    return transfer(copying(to, from.host(), move), CommandKind::Copy);
+    return transfer(copying(to, from.host(), move), CpuCommandKind::Copy);
 }
 
 Point CpuQueue::copy(Memory& to, const Memory& from, const RectMove& move) {
-    return transfer(copying(to.host(), from.host(), move), CommandKind::Copy);
+    return transfer(copying(to.host(), from.host(), move), CpuCommandKind::Copy);
 }
 
 Point CpuQueue::fill(Memory& to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
-    return transfer(filling(to.host(), at, rect, pattern), CommandKind::Fill);
+    return transfer(filling(to.host(), at, rect, pattern), CpuCommandKind::Fill);
 }
 
 }  // namespace volley::backends::cpu

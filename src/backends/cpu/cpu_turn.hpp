@@ -13,9 +13,9 @@ struct Turn {
     using Deadline = Clock::time_point;
     static constexpr Deadline forever = Deadline::max();
 
-    bool worker = false;                           // starts at the back
-    backends::Point until = Command::everything;   // runs nothing after this point
-    int budget = std::numeric_limits<int>::max();  // commands, or pieces of a batch
+    bool worker = false;                             // starts at the back
+    backends::Point until = CpuCommand::everything;  // runs nothing after this point
+    int budget = std::numeric_limits<int>::max();    // commands, or pieces of a batch
     Deadline deadline = forever;
 
     /// Returns whether the deadline has passed; call it between pieces. Reading the clock costs as much as a

@@ -18,8 +18,8 @@ Point CpuQueue::wait_for(backends::Timeline& other, Point point) {
     auto* const queue = dynamic_cast<CpuQueue*>(&other);
     std::unique_lock lock(mutex_);
     if (queue == nullptr || is_alone()) need_keeper();
-    Command* command = take_free();
-    command->kind = CommandKind::Wait;
+    CpuCommand* command = take_free();
+    command->kind = CpuCommandKind::Wait;
     command->pieces = 1;
     command->wait = {.timeline = &other, .queue = queue, .point = point, .waiting = this};
     if (queue != nullptr) {
@@ -37,24 +37,24 @@ Point CpuQueue::wait_for(backends::Timeline& other, Point point) {
 
 // ---- for other CPU queues ----
 
-bool CpuQueue::add_wait(Command& command) {
+bool CpuQueue::add_wait(CpuCommand& command) {
     Wait& wait = command.wait;
     const std::scoped_lock lock(mutex_);
     wait.point = std::min(wait.point, last());
     if (completed() >= wait.point) return false;
     // Mostly for newer points than others'.
     const bool at_end = last_wait_ != nullptr && last_wait_->wait.point <= wait.point;
-    Command** place = at_end ? &last_wait_->wait.next : &waits_;
+    CpuCommand** place = at_end ? &last_wait_->wait.next : &waits_;
     while (*place != nullptr && (*place)->wait.point <= wait.point) place = &(*place)->wait.next;
     wait.next = std::exchange(*place, &command);
     if (wait.next == nullptr) last_wait_ = &command;
     return true;
 }
 
-Command* CpuQueue::take_passed() noexcept {
+CpuCommand* CpuQueue::take_passed() noexcept {
     const Point done = completed();
-    Command* const first = waits_;
-    Command** end = &waits_;
+    CpuCommand* const first = waits_;
+    CpuCommand** end = &waits_;
     unsigned count = 0;
     for (; *end != nullptr && (*end)->wait.point <= done; end = &(*end)->wait.next) ++count;
     if (count == 0) return nullptr;
@@ -64,23 +64,23 @@ Command* CpuQueue::take_passed() noexcept {
     return first;
 }
 
-void CpuQueue::tell_passed(Command* waits) noexcept {
+void CpuQueue::tell_passed(CpuCommand* waits) noexcept {
     // A loop, as one wait may end another, and that the next, without end.
     while (waits != nullptr) {
-        Command* const told = waits;
+        CpuCommand* const told = waits;
         CpuQueue& queue = *told->wait.queue;
         waits = told->wait.next;
-        Command* more = told->wait.waiting->end_wait(told);
+        CpuCommand* more = told->wait.waiting->end_wait(told);
         queue.guests_.fetch_sub(1, std::memory_order_release);
         while (more != nullptr) {
-            Command* const one = more;
+            CpuCommand* const one = more;
             more = std::exchange(one->wait.next, waits);
             waits = one;
         }
     }
 }
 
-Command* CpuQueue::end_wait(Command* command) noexcept {
+CpuCommand* CpuQueue::end_wait(CpuCommand* command) noexcept {
     const std::scoped_lock lock(mutex_);
     command->wait.passed = true;
     if (first_ != command) return nullptr;  // it ends when its turn comes
@@ -98,7 +98,7 @@ bool CpuQueue::help_awaited(Point until, Deadline deadline) {
     Point point = 0;
     {
         const std::scoped_lock lock(mutex_);
-        if (first_ == nullptr || first_->kind != CommandKind::Wait || first_->point > until) return false;
+        if (first_ == nullptr || first_->kind != CpuCommandKind::Wait || first_->point > until) return false;
         queue = first_->wait.queue;
         point = first_->wait.point;
         // Between passing and being told there is nothing to help with.
@@ -116,7 +116,7 @@ void CpuQueue::need_keeper() {
     if (!keeper_.joinable()) keeper_ = std::thread([this] { run_keeper(); });
 }
 
-void CpuQueue::keep(Command* command) noexcept {
+void CpuQueue::keep(CpuCommand* command) noexcept {
     kept_ = command;
     keeper_wake_.notify_one();
 }
@@ -126,7 +126,7 @@ void CpuQueue::run_keeper() {
     std::unique_lock lock(mutex_);
     for (;;) {
         keeper_wake_.wait(lock, [&] { return stop_keeper_ || kept_ != nullptr || (alone && has_work()); });
-        Command* const kept = std::exchange(kept_, nullptr);
+        CpuCommand* const kept = std::exchange(kept_, nullptr);
         if (kept == nullptr && stop_keeper_) return;
         lock.unlock();
         Turn turn{.worker = alone};

@@ -170,7 +170,7 @@ void Workgroup::run_if(NodeId id, Lanes& active, LoopExits* exits) {
 
 void Workgroup::run_for(NodeId id, Lanes& active) {
     __extension__ typedef __int128 Wide;  // holds begin + trips * step for all 64-bit operands
-    struct Range {
+    struct LaneLoop {
         Wide next = 0;
         Wide step = 0;
         Wide trips = 0;
@@ -178,7 +178,7 @@ void Workgroup::run_for(NodeId id, Lanes& active) {
     const ScalarType type = fn_.type(id).scalar();
     const bool is_signed = is_signed_integer(type);
     const auto wide = [&](Bits raw) { return is_signed ? Wide{as_int64(type, raw)} : Wide{raw}; };
-    std::unordered_map<std::uint32_t, Range> ranges;
+    std::unordered_map<std::uint32_t, LaneLoop> loops;
     for (const std::uint32_t lane : active) {
         const Wide begin = wide(value(fn_.arg(id, 0), 0, lane));
         const Wide end = wide(value(fn_.arg(id, 1), 0, lane));
@@ -186,7 +186,7 @@ void Workgroup::run_for(NodeId id, Lanes& active) {
         Wide trips = 0;
         if (step > 0 && begin < end) trips = (end - begin + step - 1) / step;
         if (step < 0 && begin > end) trips = (begin - end - step - 1) / -step;
-        ranges[lane] = {begin, step, trips};
+        loops[lane] = {begin, step, trips};
     }
     const Bits mask = bits_of(type) == 64 ? ~Bits{0} : (Bits{1} << bits_of(type)) - 1;
     Lanes done;
@@ -194,14 +194,14 @@ void Workgroup::run_for(NodeId id, Lanes& active) {
         count_step();
         Lanes inside;
         for (const std::uint32_t lane : active) {
-            Range& range = ranges[lane];
-            if (range.trips == 0) {
+            LaneLoop& loop = loops[lane];
+            if (loop.trips == 0) {
                 done.push_back(lane);
                 continue;
             }
-            value(id, 0, lane) = static_cast<Bits>(range.next) & mask;
-            range.next += range.step;
-            --range.trips;
+            value(id, 0, lane) = static_cast<Bits>(loop.next) & mask;
+            loop.next += loop.step;
+            --loop.trips;
             inside.push_back(lane);
         }
         LoopExits exits;

@@ -53,7 +53,7 @@ private:
         Lanes continued;
     };
     // The target of an access: bytes in memory, or leaves of a value.
-    struct Place {
+    struct AccessTarget {
         std::byte* memory = nullptr;
         std::uint64_t leaf = 0;
         DType type;
@@ -85,8 +85,8 @@ private:
     void run_store(NodeId id, const Lanes& active);
     void run_atomic(NodeId id, const Lanes& active);
     void run_print(NodeId id, const Lanes& active);
-    [[nodiscard]] Place reach(NodeId id, std::uint32_t lane);
-    void follow(NodeId id, std::uint32_t lane, Place& place, std::span<const NodeId> path) const;
+    [[nodiscard]] AccessTarget reach(NodeId id, std::uint32_t lane);
+    void follow(NodeId id, std::uint32_t lane, AccessTarget& place, std::span<const NodeId> path) const;
     [[noreturn]] void out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
                                     DType of) const;
 

@@ -35,7 +35,8 @@ void Workgroup::out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index,
          where(id, lane), "guard the access with a condition on the index");
 }
 
-void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<const NodeId> path) const {
+void Workgroup::follow(NodeId id, std::uint32_t lane, AccessTarget& place,
+                       std::span<const NodeId> path) const {
     for (const NodeId step : path) {
         const std::int64_t index = as_int64(fn_.type(step).scalar(), value(step, 0, lane));
         // An unsigned 64-bit index beyond 2^63 becomes negative, and is out of bounds either way.
@@ -49,11 +50,11 @@ void Workgroup::follow(NodeId id, std::uint32_t lane, Place& place, std::span<co
     }
 }
 
-Workgroup::Place Workgroup::reach(NodeId id, std::uint32_t lane) {
+Workgroup::AccessTarget Workgroup::reach(NodeId id, std::uint32_t lane) {
     const NodeId root = fn_.arg(id, 0);
     const ir::Node& node = fn_[root];
     auto path = fn_.args(id).subspan(ir::path_start(fn_[id].op));
-    Place place;
+    AccessTarget place;
     place.type = node.type;
     switch (node.op) {
         case Op::Buffer: {
@@ -77,7 +78,7 @@ Workgroup::Place Workgroup::reach(NodeId id, std::uint32_t lane) {
 void Workgroup::run_load(NodeId id, const Lanes& active) {
     const ir::Leaves& leaves = *grid_.leaves[id];
     for (const std::uint32_t lane : active) {
-        const Place place = reach(id, lane);
+        const AccessTarget place = reach(id, lane);
         for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
             value(id, leaf++, lane) = ir::load_scalar(at.scalar, place.memory + at.offset);
         }
@@ -88,7 +89,7 @@ void Workgroup::run_store(NodeId id, const Lanes& active) {
     const NodeId stored = fn_.arg(id, 1);
     const ir::Leaves& leaves = *grid_.leaves[stored];
     for (const std::uint32_t lane : active) {
-        const Place place = reach(id, lane);
+        const AccessTarget place = reach(id, lane);
         // Store leaf by leaf: struct padding is not part of the value and stays unchanged.
         for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
             ir::store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
@@ -116,7 +117,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
     const Op op = fn_[id].op;
     const ScalarType type = fn_.type(id).scalar();
     for (const std::uint32_t lane : active) {
-        const Place place = reach(id, lane);
+        const AccessTarget place = reach(id, lane);
         const Bits old = ir::load_scalar(type, place.memory);
         const Bits operand = value(fn_.arg(id, 1), 0, lane);
         Bits updated = operand;

@@ -1,5 +1,5 @@
-// Recording, and writing dynamic values. The hot path is gather(): it looks for recordings that are done and
-// copies values into their argument memory.
+// Recording, and writing dynamic values. The hot path is gather(): it looks for recordings that are done
+// and copies values into their argument memory.
 #include "backends/vulkan/vulkan_batch.hpp"
 
 #include "backends/common/pattern.hpp"
@@ -47,8 +47,8 @@ RecordingPool::RecordingPool(std::shared_ptr<LogicalDevice> device) : device_(st
 
 RecordingPool::~RecordingPool() { device_->vk.vkDestroyCommandPool(device_->handle(), handle_, nullptr); }
 
-Recording::Recording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory,
-                     VkCommandBufferUsageFlags usage)
+BatchRecording::BatchRecording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory,
+                               VkCommandBufferUsageFlags usage)
     : pool_(pool), memory_(std::move(memory)) {
     LogicalDevice& device = pool.device();
     auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
@@ -66,11 +66,11 @@ Recording::Recording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory,
     }
 }
 
-Recording::~Recording() {
+BatchRecording::~BatchRecording() {
     pool_.device().vk.vkFreeCommandBuffers(pool_.device().handle(), pool_.handle(), 1, &buffer_);
 }
 
-void Recording::end() {
+void BatchRecording::end() {
     order_host(pool_.device(), buffer_);
     pool_.device().check(pool_.device().vk.vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
 }
@@ -120,15 +120,15 @@ void RecordedRun::place_arguments() {
     }
 }
 
-std::unique_ptr<Recording> RecordedRun::record(std::uint32_t instances, const Telling& telling) {
+std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, const Telling& telling) {
     std::unique_ptr<VulkanMemory> memory;
     VkCommandBufferUsageFlags usage = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     if (instance_bytes_ != 0) {
         memory = std::make_unique<VulkanMemory>(host_, instances * instance_bytes_);
         usage = 0;
     }
-    auto recording = std::make_unique<Recording>(pool_, std::move(memory), usage);
-    Recorder recorder(pool_.device(), *rects_, recording->buffer());
+    auto recording = std::make_unique<BatchRecording>(pool_, std::move(memory), usage);
+    CommandRecorder recorder(pool_.device(), *rects_, recording->buffer());
     for (std::uint32_t i = 0; i < instances; ++i) {
         const std::uint64_t at = i * instance_bytes_;
         for (const ReadyCommand& command : commands_) {
@@ -144,7 +144,7 @@ std::unique_ptr<Recording> RecordedRun::record(std::uint32_t instances, const Te
     return recording;
 }
 
-void RecordedRun::record_instance(Recorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
+void RecordedRun::record_instance(CommandRecorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
                                   const Telling& telling) {
     order_device(pool_.device(), buffer);
     bool behind = true;
@@ -163,7 +163,8 @@ void RecordedRun::record_instance(Recorder& recorder, VkCommandBuffer buffer, st
     }
 }
 
-void RecordedRun::record_command(Recorder& recorder, const ReadyCommand& ready, std::uint64_t address) {
+void RecordedRun::record_command(CommandRecorder& recorder, const ReadyCommand& ready,
+                                 std::uint64_t address) {
     const BatchCommand& command = *ready.command;
     switch (command.kind) {
         case BatchKind::Launch: {
@@ -199,7 +200,7 @@ RecordedRun::Timed RecordedRun::record_timed(std::uint32_t instances, const std:
     const auto times = std::make_shared<TimedCommands>(
         pool_.shared_device(), instances * static_cast<std::uint32_t>(commands_.size()));
     timed_.push_back(record(instances, {times.get(), first}));
-    const Recording& recording = *timed_.back();
+    const BatchRecording& recording = *timed_.back();
     if (instance_bytes_ != 0) patch(recording, instances, values, stride);
     return {recording.buffer(), times};
 }
@@ -212,7 +213,7 @@ std::uint32_t RecordedRun::gather(std::uint32_t instances, const std::byte* valu
         while (done < instances && gathered_.size() < most_submitted) {
             const unsigned size =
                 std::min(largest_, static_cast<unsigned>(std::bit_width(instances - done)) - 1);
-            Recording* recording = find(size, passed, many);
+            BatchRecording* recording = find(size, passed, many);
             if (recording == nullptr) break;
             if (instance_bytes_ != 0) {
                 taken_.push_back(recording);
@@ -229,13 +230,13 @@ std::uint32_t RecordedRun::gather(std::uint32_t instances, const std::byte* valu
     return done;
 }
 
-Recording* RecordedRun::find(unsigned size, Point passed, bool many) {
+BatchRecording* RecordedRun::find(unsigned size, Point passed, bool many) {
     auto& list = recordings_[size];
     if (instance_bytes_ == 0) {
         if (list.empty()) list.push_back(record(1u << size, {}));
         return list.front().get();
     }
-    const auto is_free = [&](const std::unique_ptr<Recording>& recording) {
+    const auto is_free = [&](const std::unique_ptr<BatchRecording>& recording) {
         return !recording->taken && recording->point <= passed;
     };
     // Those that were made behind a command of the host's are not all needed ever after.
@@ -249,7 +250,7 @@ Recording* RecordedRun::find(unsigned size, Point passed, bool many) {
     return nullptr;
 }
 
-void RecordedRun::patch(const Recording& recording, std::uint32_t instances, const std::byte* values,
+void RecordedRun::patch(const BatchRecording& recording, std::uint32_t instances, const std::byte* values,
                         std::size_t stride) const noexcept {
     std::byte* to = recording.memory()->mapped();
     for (std::uint32_t i = 0; i < instances; ++i) {
@@ -260,12 +261,12 @@ void RecordedRun::patch(const Recording& recording, std::uint32_t instances, con
 }
 
 void RecordedRun::keep(Point point) noexcept {
-    for (Recording* recording : taken_) recording->point = point;
+    for (BatchRecording* recording : taken_) recording->point = point;
     scatter();
 }
 
 void RecordedRun::scatter() noexcept {
-    for (Recording* recording : taken_) recording->taken = false;
+    for (BatchRecording* recording : taken_) recording->taken = false;
     taken_.clear();
 }
 

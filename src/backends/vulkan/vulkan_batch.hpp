@@ -44,13 +44,14 @@ private:
 };
 
 /// A command buffer with its argument memory.
-class Recording {
+class BatchRecording {
 public:
     /// Open. `memory` may be null.
-    Recording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory, VkCommandBufferUsageFlags usage);
-    ~Recording();
-    Recording(const Recording&) = delete;
-    Recording& operator=(const Recording&) = delete;
+    BatchRecording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory,
+                   VkCommandBufferUsageFlags usage);
+    ~BatchRecording();
+    BatchRecording(const BatchRecording&) = delete;
+    BatchRecording& operator=(const BatchRecording&) = delete;
     /// Recorded to its end.
     void end();
 
@@ -131,12 +132,12 @@ private:
         TimedCommands* times = nullptr;  // nobody
         backends::TimesTag first;
     };
-    [[nodiscard]] std::unique_ptr<Recording> record(std::uint32_t instances, const Telling& telling);
-    void record_instance(Recorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
+    [[nodiscard]] std::unique_ptr<BatchRecording> record(std::uint32_t instances, const Telling& telling);
+    void record_instance(CommandRecorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
                          const Telling& telling);
-    void record_command(Recorder& recorder, const ReadyCommand& ready, std::uint64_t address);
-    [[nodiscard]] Recording* find(unsigned size, backends::Point passed, bool many);
-    void patch(const Recording& recording, std::uint32_t instances, const std::byte* values,
+    void record_command(CommandRecorder& recorder, const ReadyCommand& ready, std::uint64_t address);
+    [[nodiscard]] BatchRecording* find(unsigned size, backends::Point passed, bool many);
+    void patch(const BatchRecording& recording, std::uint32_t instances, const std::byte* values,
                std::size_t stride) const noexcept;
 
     RecordingPool& pool_;
@@ -149,12 +150,12 @@ private:
     unsigned largest_ = 0;              // the logarithm of a recording's most instances
     std::uint32_t barriers_ = 0;        // of an instance
 
-    std::array<std::vector<std::unique_ptr<Recording>>, sizes> recordings_;  // by that logarithm
+    std::array<std::vector<std::unique_ptr<BatchRecording>>, sizes> recordings_;  // by that logarithm
     std::vector<VkCommandBuffer> gathered_;
-    std::vector<Recording*> taken_;
+    std::vector<BatchRecording*> taken_;
     backends::Point oldest_ = 0;
     std::uint32_t batch_size_;
-    std::vector<std::unique_ptr<Recording>> timed_;  // under way
+    std::vector<std::unique_ptr<BatchRecording>> timed_;  // under way
 };
 
 class VulkanBatch final : public backends::Batch {

@@ -41,7 +41,7 @@ CommandPool::CommandPool(std::shared_ptr<LogicalDevice> device) : device_(std::m
 
 CommandPool::~CommandPool() { device_->vk.vkDestroyCommandPool(device_->handle(), pool_, nullptr); }
 
-Command& CommandPool::begin(bool ordered) {
+VulkanCommand& CommandPool::begin(bool ordered) {
     if (free_ == nullptr) {
         all_.emplace_back();
         auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
@@ -65,13 +65,13 @@ Command& CommandPool::begin(bool ordered) {
     return *std::exchange(free_, free_->next);
 }
 
-void CommandPool::end(Command& command) {
+void CommandPool::end(VulkanCommand& command) {
     order_host(*device_, command.buffer);
     command.recording = false;  // even if the call fails
     device_->check(device_->vk.vkEndCommandBuffer(command.buffer), "vkEndCommandBuffer");
 }
 
-void CommandPool::keep(Command& command, backends::Point point) noexcept {
+void CommandPool::keep(VulkanCommand& command, backends::Point point) noexcept {
     command.point = point;
     command.next = nullptr;
     (first_ == nullptr ? first_ : last_->next) = &command;
@@ -79,7 +79,7 @@ void CommandPool::keep(Command& command, backends::Point point) noexcept {
     ++in_flight_;
 }
 
-void CommandPool::abandon(Command& command) noexcept {
+void CommandPool::abandon(VulkanCommand& command) noexcept {
     // A command buffer in the recording state must be reset before it is reused.
     if (std::exchange(command.recording, false)) device_->vk.vkResetCommandBuffer(command.buffer, 0);
     command.staging.reset();
@@ -90,7 +90,7 @@ void CommandPool::abandon(Command& command) noexcept {
 
 void CommandPool::pass(backends::Point reached) noexcept {
     while (first_ != nullptr && first_->point <= reached) {
-        Command& done = *std::exchange(first_, first_->next);
+        VulkanCommand& done = *std::exchange(first_, first_->next);
         --in_flight_;
         abandon(done);
     }

@@ -20,7 +20,7 @@ void order_device(LogicalDevice& device, VkCommandBuffer buffer);
 /// Makes earlier writes visible to the host once a later point has passed. Call it last in a command buffer.
 void order_host(LogicalDevice& device, VkCommandBuffer buffer);
 
-struct Command {
+struct VulkanCommand {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
     bool recording = false;  // between begin and end
     bool ordered = false;    // starts with a barrier
@@ -28,7 +28,7 @@ struct Command {
     std::unique_ptr<VulkanMemory> staging;  // both freed when the point has passed
     std::unique_ptr<BoundSet> set;
     std::shared_ptr<TimedCommands> times;  // null unless times are requested
-    Command* next = nullptr;
+    VulkanCommand* next = nullptr;
 };
 
 class CommandPool {
@@ -40,13 +40,13 @@ public:
     CommandPool& operator=(const CommandPool&) = delete;
 
     /// Starts recording a command buffer; `ordered` places it after all earlier commands of the VkQueue.
-    [[nodiscard]] Command& begin(bool ordered);
+    [[nodiscard]] VulkanCommand& begin(bool ordered);
     /// Ends recording; the host sees its writes once its point has passed.
-    void end(Command& command);
+    void end(VulkanCommand& command);
     /// Keeps a command buffer that was or will be submitted; points only grow.
-    void keep(Command& command, backends::Point point) noexcept;
+    void keep(VulkanCommand& command, backends::Point point) noexcept;
     /// Recycles a command buffer that will not be submitted.
-    void abandon(Command& command) noexcept;
+    void abandon(VulkanCommand& command) noexcept;
     /// Recycles the command buffers up to that point.
     void pass(backends::Point reached) noexcept;
     [[nodiscard]] bool has_free() const noexcept { return free_ != nullptr; }
@@ -55,10 +55,10 @@ public:
 private:
     std::shared_ptr<LogicalDevice> device_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
-    std::deque<Command> all_;  // stable addresses
-    Command* free_ = nullptr;
-    Command* first_ = nullptr;  // in flight, in the order of their points
-    Command* last_ = nullptr;
+    std::deque<VulkanCommand> all_;  // stable addresses
+    VulkanCommand* free_ = nullptr;
+    VulkanCommand* first_ = nullptr;  // in flight, in the order of their points
+    VulkanCommand* last_ = nullptr;
     std::size_t in_flight_ = 0;
 };
 

@@ -109,7 +109,7 @@ std::unique_ptr<VulkanMemory> import_host(const std::shared_ptr<LogicalDevice>& 
                   "vkBindBufferMemory");
 
     const VkMemoryPropertyFlags has = physical.memory.memoryTypes[type].propertyFlags;
-    Place place;
+    BufferPlace place;
     place.buffer = made->buffer;
     place.memory = made->memory;
     place.address = address_of(*device, made->buffer);
@@ -133,7 +133,7 @@ std::unique_ptr<VulkanMemory> import_native(std::shared_ptr<LogicalDevice> devic
     if (given->offset % native_alignment != 0)
         refuse_native(*device, cat("its offset is ", given->offset),
                       cat("use a multiple of ", native_alignment));
-    Place place;
+    BufferPlace place;
     place.buffer = from_native<VkBuffer>(given->buffer);
     place.memory = from_native<VkDeviceMemory>(given->memory);
     place.offset = given->offset;

@@ -171,7 +171,7 @@ void Heap::drop_empty_blocks() noexcept {
     }
 }
 
-Heap::Range Heap::take(std::uint64_t wanted) {
+Heap::Suballocation Heap::take(std::uint64_t wanted) {
     device_->check_lost();
     const std::uint64_t bytes = round_up(wanted);
     const std::scoped_lock lock(mutex_);
@@ -214,7 +214,7 @@ Heap::Range Heap::take(std::uint64_t wanted) {
     return {&block, part->offset, part->handle};
 }
 
-void Heap::give_back(const Range& range, std::uint64_t bytes) noexcept {
+void Heap::give_back(const Suballocation& range, std::uint64_t bytes) noexcept {
     const std::scoped_lock lock(mutex_);
     live_ -= bytes;
     if (range.block->parts) {
@@ -260,7 +260,7 @@ std::unique_ptr<VulkanMemory> VulkanMemory::in_pages(std::shared_ptr<Heap> heap,
     constexpr std::uint64_t page = 4096;
     const std::uint64_t pages = bytes > ~std::uint64_t{0} - 2 * page ? bytes : (bytes / page + 2) * page;
     std::unique_ptr<VulkanMemory> memory(new VulkanMemory(std::move(heap), bytes, pages));
-    Place& place = memory->place_;
+    BufferPlace& place = memory->place_;
     const std::uint64_t skip = (page - reinterpret_cast<std::uintptr_t>(place.mapped) % page) % page;
     place.offset += skip;
     place.address += skip;
@@ -269,7 +269,7 @@ std::unique_ptr<VulkanMemory> VulkanMemory::in_pages(std::shared_ptr<Heap> heap,
     return memory;
 }
 
-VulkanMemory::VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes)
+VulkanMemory::VulkanMemory(std::shared_ptr<const void> owner, const BufferPlace& place, std::uint64_t bytes)
     : Memory(bytes, place.cached ? place.mapped : nullptr), owner_(std::move(owner)), place_(place) {}
 
 VulkanMemory::~VulkanMemory() {

@@ -47,14 +47,14 @@ public:
         std::byte* mapped = nullptr;
         std::optional<backends::Tlsf> parts;  // empty: the block is a single allocation
     };
-    struct Range {
+    struct Suballocation {
         Block* block = nullptr;
         std::uint64_t offset = 0;
         backends::Tlsf::Handle handle = 0;
     };
     /// Throws MemoryError with the sizes and the device.
-    [[nodiscard]] Range take(std::uint64_t bytes);
-    void give_back(const Range& range, std::uint64_t bytes) noexcept;
+    [[nodiscard]] Suballocation take(std::uint64_t bytes);
+    void give_back(const Suballocation& range, std::uint64_t bytes) noexcept;
 
     [[nodiscard]] LogicalDevice& device() const noexcept { return *device_; }
     [[nodiscard]] bool mapped() const noexcept { return mapped_; }
@@ -88,7 +88,7 @@ private:
 };
 
 /// The location of memory in a VkBuffer.
-struct Place {
+struct BufferPlace {
     VkBuffer buffer = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
     std::uint64_t offset = 0;     // of the first byte in the buffer
@@ -104,7 +104,7 @@ public:
     [[nodiscard]] static std::unique_ptr<VulkanMemory> in_pages(std::shared_ptr<Heap> heap,
                                                                 std::uint64_t bytes);
     /// Wraps imported memory (vulkan_import.hpp) and keeps `owner` alive.
-    VulkanMemory(std::shared_ptr<const void> owner, const Place& place, std::uint64_t bytes);
+    VulkanMemory(std::shared_ptr<const void> owner, const BufferPlace& place, std::uint64_t bytes);
     ~VulkanMemory() override;
 
     [[nodiscard]] VkBuffer buffer() const noexcept { return place_.buffer; }
@@ -120,9 +120,9 @@ private:
 
     std::shared_ptr<Heap> heap_;  // null for imported memory
     std::uint64_t taken_ = 0;     // bytes taken from the heap
-    Heap::Range range_;
+    Heap::Suballocation range_;
     std::shared_ptr<const void> owner_;
-    Place place_;
+    BufferPlace place_;
 };
 
 }  // namespace volley::backends::vulkan

@@ -66,12 +66,12 @@ bool VulkanQueue::needs_barrier(Point after) const noexcept {
     return !is_software() || last > timeline_.reached();
 }
 
-Command& VulkanQueue::begin(Point after) {
+VulkanCommand& VulkanQueue::begin(Point after) {
     if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
     if (!backends::TimesScope::wanted()) return commands_.begin(needs_barrier(after));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
-    Command& command = commands_.begin(needs_barrier(after));
+    VulkanCommand& command = commands_.begin(needs_barrier(after));
     const bool overlaps = !command.ordered && after < timeline_.last();
     times->begin(command.buffer, backends::TimesScope::tag(),
                  command.ordered ? TimedPlace::Behind
@@ -132,7 +132,7 @@ Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool orde
     return point;
 }
 
-Point VulkanQueue::submit(Command& command, backends::Epilogue* epilogue) {
+Point VulkanQueue::submit(VulkanCommand& command, backends::Epilogue* epilogue) {
     bool added = false;
     try {
         backends::Epilogue told;
@@ -196,7 +196,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
     make_room(lock);
     if (bytes != 0 && !arguments_) arguments_ = std::make_unique<StagingRing>(host_, argument_ring);
     const std::uint64_t place = bytes != 0 ? find_in(arguments_->places, lock, bytes) : nowhere;
-    Command& command = begin(wanted.after);
+    VulkanCommand& command = begin(wanted.after);
     try {
         if (bytes != 0) {
             if (place == nowhere) command.staging = std::make_unique<VulkanMemory>(host_, bytes);
@@ -209,7 +209,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
             command.set =
                 std::make_unique<BoundSet>(device_, *kernel.bindings, kernel.module.bindings, wanted);
         }
-        Recorder(*device_, *rects_, command.buffer)
+        CommandRecorder(*device_, *rects_, command.buffer)
             .launch(planned, source, command.set ? command.set->handle() : VK_NULL_HANDLE);
     } catch (...) {
         commands_.abandon(command);
@@ -357,11 +357,11 @@ Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backends
     calibrate();
     // Two commands: the first when the queue comes to wait, the second when it goes on.
     const auto times = std::make_shared<TimedCommands>(device_, 1);
-    Command& before = commands_.begin(false);
+    VulkanCommand& before = commands_.begin(false);
     times->begin(before.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     static_cast<void>(submit(before));
     before.times = times;  // the device writes there until its point has passed, also if the rest fails
-    Command& after = commands_.begin(false);
+    VulkanCommand& after = commands_.begin(false);
     try {
         times->end(after.buffer);
         commands_.end(after);
@@ -387,7 +387,7 @@ Point VulkanQueue::mark() {
     if (!backends::TimesScope::wanted()) return submit(commands_.begin(false));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
-    Command& command = commands_.begin(false);
+    VulkanCommand& command = commands_.begin(false);
     // Its timestamps wait for all before it, as if a barrier stood there.
     times->begin(command.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     command.times = times;

@@ -85,11 +85,11 @@ private:
     [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
     void make_room(Lock& lock);
     /// An open command that follows that point of this queue's.
-    [[nodiscard]] Command& begin(backends::Point after = backends::Launch::everything);
+    [[nodiscard]] VulkanCommand& begin(backends::Point after = backends::Launch::everything);
     /// Whether only a barrier makes what comes now follow that point.
     [[nodiscard]] bool needs_barrier(backends::Point after) const noexcept;
     /// Ends the command, submits it or puts it behind the host's, and gives its point out.
-    backends::Point submit(Command& command, backends::Epilogue* epilogue = nullptr);
+    backends::Point submit(VulkanCommand& command, backends::Epilogue* epilogue = nullptr);
     /// The same for recorded buffers; `ordered`: they begin with a barrier.
     backends::Point hand_over(std::span<const VkCommandBuffer> buffers, bool ordered);
     void give_to_device(std::span<const VkCommandBuffer> buffers, backends::Point point,
@@ -117,7 +117,7 @@ private:
                                  const backends::RectMove& move);
     backends::Point read_staged(Lock& lock, std::byte* to, const VulkanMemory& from,
                                 const backends::RectMove& move);
-    /// Begins a command, has f(Recorder&) record, and submits it.
+    /// Begins a command, has f(CommandRecorder&) record, and submits it.
     template <class F>
     backends::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,
                                     backends::Epilogue* epilogue = nullptr);
@@ -149,9 +149,9 @@ private:
 template <class F>
 backends::Point VulkanQueue::submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging,
                                              backends::Epilogue* epilogue) {
-    Command& command = begin();
+    VulkanCommand& command = begin();
     try {
-        Recorder recorder(*device_, *rects_, command.buffer);
+        CommandRecorder recorder(*device_, *rects_, command.buffer);
         f(recorder);
     } catch (...) {
         commands_.abandon(command);

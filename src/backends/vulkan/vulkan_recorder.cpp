@@ -63,7 +63,7 @@ std::optional<std::uint32_t> fill_word(const VulkanMemory& to, const RectMove& m
     return backends::as_word(pattern);
 }
 
-void Recorder::launch(const PlannedLaunch& launch, const ArgumentSource& source, VkDescriptorSet set) {
+void CommandRecorder::launch(const PlannedLaunch& launch, const ArgumentSource& source, VkDescriptorSet set) {
     if (set != VK_NULL_HANDLE) {
         device_.vk.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, launch.kernel().layout, 0,
                                            1, &set, 0, nullptr);
@@ -83,7 +83,7 @@ void Recorder::launch(const PlannedLaunch& launch, const ArgumentSource& source,
         });
 }
 
-void Recorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& wanted) {
+void CommandRecorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& wanted) {
     const RectMove move = backends::joined(wanted);
     if (!by_regions(move.rect, device_.physical().info.software)) {
         const std::uint32_t word = backends::word_of(move, to.address(), from.address());
@@ -115,14 +115,14 @@ void Recorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& 
     flush();
 }
 
-void Recorder::fill(VulkanMemory& to, const RectMove& move, std::uint32_t word) {
+void CommandRecorder::fill(VulkanMemory& to, const RectMove& move, std::uint32_t word) {
     for_each_row(move.rect, [&](std::uint64_t row, std::uint64_t plane) {
         device_.vk.vkCmdFillBuffer(buffer_, to.buffer(), to.offset() + start_of(move.to, row, plane),
                                    move.rect.row, word);
     });
 }
 
-void Recorder::fill(VulkanMemory& to, const RectMove& move, const FillSeed& seed) {
+void CommandRecorder::fill(VulkanMemory& to, const RectMove& move, const FillSeed& seed) {
     const Rect& rect = move.rect;
     if (rect.rows() > 1) {
         backends::for_each_part(rect, {seed.bytes, rect.count}, [&](const RectPart& part) {

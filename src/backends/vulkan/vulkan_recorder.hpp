@@ -28,9 +28,9 @@ struct FillSeed {
     std::uint64_t bytes = 0;
 };
 
-class Recorder {
+class CommandRecorder {
 public:
-    Recorder(LogicalDevice& device, backends::RectPrograms& rects, VkCommandBuffer buffer)
+    CommandRecorder(LogicalDevice& device, backends::RectPrograms& rects, VkCommandBuffer buffer)
         : device_(device), rects_(rects), buffer_(buffer) {}
 
     /// `set` is the descriptor set if the module expects one.

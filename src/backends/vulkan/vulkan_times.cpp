@@ -54,7 +54,7 @@ struct ClockSample {
     ClockSample& operator=(const ClockSample&) = delete;
 
     [[nodiscard]] std::int64_t take() {
-        Command& command = commands.begin(false);
+        VulkanCommand& command = commands.begin(false);
         try {
             device.vk.vkCmdResetQueryPool(command.buffer, pool, 0, 1);
             device.vk.vkCmdWriteTimestamp(command.buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, 0);

@@ -64,7 +64,7 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, const std::byte* f
         const VulkanMemory& staged = *staging.memory;
         const RectPlace staged_at = backends::dense(part.rect, staging.offset);
         point = submit_recorded(
-            [&](Recorder& record) {
+            [&](CommandRecorder& record) {
                 record.copy(to, staged, {part.rect, part.in(move.to), staged_at});
             },
             std::move(staging.own));
@@ -90,7 +90,7 @@ Point VulkanQueue::read_staged(Lock& lock, std::byte* to, const VulkanMemory& fr
         epilogue.read = first != 0 ? first : timeline_.last() + 1;
         epilogue.staging = std::move(staging.own);
         point = submit_recorded(
-            [&](Recorder& record) {
+            [&](CommandRecorder& record) {
                 record.copy(staged, from, {part.rect, staged_at, part.in(move.from)});
             },
             nullptr, &epilogue);
@@ -143,7 +143,7 @@ Point VulkanQueue::copy(backends::Memory& to, const backends::Memory& from, cons
         return last();
     }
     make_room(lock);
-    return submit_recorded([&](Recorder& record) { record.copy(of(to), of(from), move); });
+    return submit_recorded([&](CommandRecorder& record) { record.copy(of(to), of(from), move); });
 }
 
 Point VulkanQueue::fill(backends::Memory& to, const RectPlace& at, const Rect& rect,
@@ -167,7 +167,7 @@ Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const RectMove& mov
                                std::span<const std::byte> pattern) {
     if (const auto word = fill_word(to, move, pattern, is_software())) {
         make_room(lock);
-        return submit_recorded([&](Recorder& record) { record.fill(to, move, *word); });
+        return submit_recorded([&](CommandRecorder& record) { record.fill(to, move, *word); });
     }
     // The host writes some whole patterns, and the device repeats them by copying.
     const std::vector<std::byte> seed = backends::seed_of(pattern, move.rect.row);
@@ -176,8 +176,8 @@ Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const RectMove& mov
     std::copy(seed.begin(), seed.end(), staging.mapped);
     const bool in_ring = staging.own == nullptr;
     const FillSeed from{staging.memory, staging.offset, seed.size()};
-    const Point point =
-        submit_recorded([&](Recorder& record) { record.fill(to, move, from); }, std::move(staging.own));
+    const Point point = submit_recorded([&](CommandRecorder& record) { record.fill(to, move, from); },
+                                        std::move(staging.own));
     if (in_ring) staging_->places.commit(point);
     return point;
 }
