@@ -59,14 +59,14 @@ Event call_host(ContextCore& core, std::function<void()> function, std::optional
     const unsigned home = queue.value_or(0);
     const bool all = !queue && core.queue_count() > 1;
     for (unsigned k = 0; all && k < core.queue_count(); ++k) {
-        if (k != home) core.order_after(home, {k, core.queue(k).last()});
+        if (k != home) core.order().after(home, {k, core.queue(k).last()});
     }
     const runtime::TimedCommand timed(core, home,
                                       [] { return runtime::CommandLabel{.kind = CommandKind::HostCall}; });
     const backends::Point point = timed.give([&] { return core.queue(home).call(call); });
-    core.order_after(home, {home, point});
+    core.order().after(home, {home, point});
     for (unsigned k = 0; all && k < core.queue_count(); ++k) {
-        if (k != home) core.order_after(k, {home, point});
+        if (k != home) core.order().after(k, {home, point});
     }
     Event event = core.make_event(home, point, to_string(CommandKind::HostCall));
     timed.add_to(event);
@@ -92,7 +92,7 @@ void full_barrier() {
         return;
     }
     ContextCore& core = *runtime::current_core();
-    for (unsigned k = 0; k < core.queue_count(); ++k) core.order_after(k, {k, core.queue(k).last()});
+    for (unsigned k = 0; k < core.queue_count(); ++k) core.order().after(k, {k, core.queue(k).last()});
 }
 
 AnyBuffer detail::make_temporary(DType type, const Shape& shape) {

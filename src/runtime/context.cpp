@@ -1,6 +1,7 @@
 // The public context handles, the default context, and the current context of each thread.
 #include "core/fail.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/context_owner.hpp"
 #include "runtime/host_function.hpp"
 
 #include <volley/context.hpp>

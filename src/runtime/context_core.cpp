@@ -1,4 +1,4 @@
-// The life of a context: opening devices, waiting, freeing, closing.
+// Opens devices, waits, frees and closes.
 #include "runtime/context_core.hpp"
 
 #include "backends/common/memory_budget.hpp"
@@ -23,16 +23,16 @@ namespace {
 
 void check_options(const ContextOptions& options) {
     if (options.queues_per_device == 0) {
-        fail(ErrorCode::InvalidArgument, "a context needs queues", "queues_per_device is 0",
-             "ask for one or more");
+        fail(ErrorCode::InvalidArgument, "a context needs at least one queue per device",
+             "queues_per_device is 0", "set it to one or more");
     }
     if (options.cpu_width != 0 && (options.cpu_width > 64 || !std::has_single_bit(options.cpu_width))) {
         fail(ErrorCode::InvalidArgument, cat("vectors cannot have ", options.cpu_width, " lanes"),
-             "cpu_width", "use 1, 2, 4, 8, 16, 32 or 64, or 0 for the processor's own");
+             "cpu_width", "use 1, 2, 4, 8, 16, 32 or 64, or 0 for the processor's width");
     }
 }
 
-/// What a device may hold: the context's limit, the environment's, or all that it has.
+/// The memory that a device may use: the limit of the context or of the environment, at most what it has.
 std::uint64_t memory_limit(const ContextOptions& options, const DeviceInfo& info) {
     const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
     return limit == 0 || (info.memory_bytes != 0 && info.memory_bytes < limit) ? info.memory_bytes : limit;
@@ -59,13 +59,14 @@ ContextCore::ContextCore(const ContextOptions& options) : ContextCore(options, p
 
 ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& picked)
     : programs_(static_cast<unsigned>(picked.size())), timing_(options.timestamps ? stamped : 0) {
-    const backends::DeviceOptions wanted{options.cpu_width, options.cpu_threads, options.memory_limit};
+    const backends::DeviceOptions requested{options.cpu_width, options.cpu_threads, options.memory_limit};
     for (const FoundDevice& found : picked) {
-        std::unique_ptr<backends::Device> device = found.driver->open(found.info.index, wanted);
+        std::unique_ptr<backends::Device> device = found.driver->open(found.info.index, requested);
         DeviceInfo info = device->info();
         if (options.queues_per_device > info.max_queues) {
-            fail(ErrorCode::InvalidArgument, cat(options.queues_per_device, " queues were asked for"),
-                 info.id(), cat("a device of this backend has at most ", info.max_queues));
+            fail(ErrorCode::InvalidArgument,
+                 cat(options.queues_per_device, " queues per device were requested"), info.id(),
+                 cat("request at most ", info.max_queues));
         }
         const auto index = static_cast<unsigned>(devices_.size());
         for (unsigned k = 0; k < options.queues_per_device; ++k)
@@ -85,17 +86,14 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
         slot.allocator =
             std::make_unique<Allocator>(*slot.device, timelines, allocator_options(options, slot.info));
     }
-    ordered_ = std::vector<std::atomic<backends::Point>>(queues_.size() * queues_.size());
-    overlapping_ = std::make_unique<bool[]>(queues_.size());
-    queue_mutexes_ = std::make_unique<std::mutex[]>(queues_.size());
-    for (std::size_t k = 0; k < queues_.size(); ++k) overlapping_[k] = queues_[k].queue->overlaps();
+    order_ = std::make_unique<QueueOrder>(*this);
 }
 
 ContextCore::~ContextCore() { close(); }
 
 void ContextCore::fail_closed(std::string_view what) {
-    fail(ErrorCode::WrongContext, "the context that it was made for is gone", what,
-         "keep the Context alive for as long as its buffers, queues and kernels are used");
+    fail(ErrorCode::WrongContext, "its context is closed", what,
+         "keep the Context alive while its buffers, queues and kernels are in use");
 }
 
 bool ContextCore::passed(QueuePoint use) const noexcept {
@@ -107,7 +105,7 @@ void ContextCore::wait() { wait({0, queue_count()}); }
 void ContextCore::wait(unsigned device) {
     if (device >= device_count()) {
         fail(ErrorCode::IndexError, cat("there is no device ", device),
-             cat("the context has ", device_count()), "devices are numbered from 0, as in devices()");
+             cat("the context has ", device_count()), "number devices from 0, as in devices()");
     }
     wait(devices_[device].queues);
 }
@@ -134,32 +132,12 @@ void ContextCore::drain() noexcept {
             try {
                 slot.queue->timeline().wait(last);
             } catch (const std::exception& error) {
-                log_message(LogLevel::Warning,
-                            cat("an error of work that nobody waited for: ", error.what()));
+                log_message(LogLevel::Warning, cat("unobserved error of completed work: ", error.what()));
             } catch (...) {
-                log_message(LogLevel::Warning, "an error of work that nobody waited for");
+                log_message(LogLevel::Warning, "unobserved error of completed work");
             }
         }
     }
-}
-
-void ContextCore::order_after(unsigned queue, QueuePoint point) {
-    std::atomic<backends::Point>& given = ordered_[std::size_t{queue} * queue_count() + point.queue];
-    backends::Point known = given.load(std::memory_order_acquire);
-    if (known >= point.point || passed(point)) return;
-    // Launches of the queue itself are told when they are given: ordered().
-    if (queue != point.queue) give_wait(queue, queues_[point.queue].queue->timeline(), point.point);
-    // Only now, so that whoever sees it gives its command after the wait.
-    while (known < point.point &&
-           !given.compare_exchange_weak(known, point.point, std::memory_order_acq_rel)) {
-    }
-}
-
-void ContextCore::give_wait(unsigned queue, backends::Timeline& other, backends::Point point) {
-    // It is given on the way to another command, of which it is no part.
-    const backends::TimesScope apart({});
-    const TimedCommand timed(*this, queue, [] { return CommandLabel{.kind = CommandKind::Wait}; });
-    timed.give([&] { queues_[queue].queue->wait_for(other, point); });
 }
 
 bool ContextCore::settle() {
@@ -191,7 +169,7 @@ std::unique_ptr<backends::Memory> ContextCore::allocate_host(unsigned device, st
 }
 
 void ContextCore::collect() noexcept {
-    if (has_retired_.load(std::memory_order_acquire)) collect_retired();
+    retired_.collect([&](QueuePoint last) { return passed(last); });
     for (const DeviceSlot& slot : devices_) slot.allocator->collect();
 }
 
@@ -234,21 +212,8 @@ void ContextCore::remove(GraphProgram& program) noexcept {
     graph_programs_.remove(program);
 }
 
-void ContextCore::retire(QueuePoint last, std::shared_ptr<const void> thing) noexcept {
-    if (passed(last)) return;
-    const std::scoped_lock lock(mutex_);
-    retired_.push_back({last, std::move(thing)});
-    has_retired_.store(true, std::memory_order_release);
-}
-
-void ContextCore::collect_retired() noexcept {
-    std::vector<Retired> over;  // ends without the lock
-    const std::scoped_lock lock(mutex_);
-    for (Retired& one : retired_) {
-        if (passed(one.last)) over.push_back(std::move(one));
-    }
-    std::erase_if(retired_, [](const Retired& one) { return one.thing == nullptr; });
-    has_retired_.store(!retired_.empty(), std::memory_order_release);
+void ContextCore::retire(QueuePoint last, std::shared_ptr<const void> object) noexcept {
+    if (!passed(last)) retired_.add(last, std::move(object));
 }
 
 unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
@@ -270,25 +235,25 @@ unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
 void ContextCore::close() noexcept {
     if (closing_.exchange(true, std::memory_order_acq_rel)) return;
     drain();
-    watcher_.stop();  // functions that were to follow find everything as it was
-    drain();          // what they gave
+    watcher_.stop();  // pending callbacks of events run first, with everything still open
+    drain();          // what they submitted
     open_.store(false, std::memory_order_seq_cst);
     DeadBlocks freed;
     {
         const std::scoped_lock lock(mutex_);
         storages_.for_each([&](Storage& storage) { storage.let_go(freed); });
     }
-    drain();  // what another thread gave while this one closed it
-    // Threads that were waiting for events leave now, as all work is done.
+    drain();  // what another thread submitted meanwhile
+    // All work has completed, so threads that wait for events leave now.
     while (visits_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
     {
         const std::scoped_lock lock(mutex_);
         graph_programs_.for_each([](GraphProgram& program) { program.let_go(); });
-        retired_.clear();
     }
+    retired_.clear();
     for (DeviceSlot& slot : devices_) slot.allocator->close();
     freed.clear();
-    // Queues before programs before devices: each may use what comes after it.
+    // Queues before programs before devices: each may use the next.
     for (QueueSlot& slot : queues_) slot.queue.reset();
     programs_.clear();
     for (DeviceSlot& slot : devices_) slot.device.reset();
@@ -297,7 +262,7 @@ void ContextCore::close() noexcept {
 Queue ContextCore::make_queue(unsigned k) {
     if (k >= queue_count()) {
         fail(ErrorCode::IndexError, cat("there is no queue ", k), cat("the context has ", queue_count()),
-             "queues are numbered from 0; ask for more with queues_per_device");
+             "number queues from 0; request more with queues_per_device");
     }
     return Queue(shared_from_this(), k);
 }

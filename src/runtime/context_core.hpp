@@ -1,6 +1,6 @@
-// A context's inside: its devices and queues, their memory, the storages made for it, compiled
-// kernels. Handles (buffers, events, queues) share it, so it outlives the Context values; once these
-// are gone it is closed, and every use of it is an error.
+// The implementation of a context: its devices and queues, their memory, its storages and compiled kernels.
+// Handles (buffers, events, queues) share it, so it outlives the Context values. When the last of these is
+// destroyed the core is closed, and every use of it is an error.
 #pragma once
 
 #include "backends/api/device.hpp"
@@ -8,6 +8,8 @@
 #include "runtime/event_watcher.hpp"
 #include "runtime/member_list.hpp"
 #include "runtime/program_cache.hpp"
+#include "runtime/queue_order.hpp"
+#include "runtime/retired_list.hpp"
 #include "runtime/storage.hpp"
 #include "runtime/transfer_counters.hpp"
 
@@ -40,13 +42,13 @@ public:
 
     [[nodiscard]] ContextId id() const noexcept { return id_; }
     [[nodiscard]] bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }
-    /// Throws WrongContext, naming what was used, when the context is gone.
+    /// Throws WrongContext, naming what was used, if the context is closed.
     void check_open(std::string_view what) const {
         if (!is_open()) fail_closed(what);
     }
 
-    /// A thread that looks at queues of a context that another thread may close: while one lives, they stay.
-    /// False where the context is gone, with all its work done.
+    /// Keeps the queues alive while a thread looks at them, although another thread may close the context.
+    /// False if the context is closed already; all its work has then completed.
     class Visit {
     public:
         explicit Visit(ContextCore& core) noexcept : core_(&core) {
@@ -71,91 +73,73 @@ public:
     [[nodiscard]] unsigned device_count() const noexcept { return static_cast<unsigned>(devices_.size()); }
     [[nodiscard]] backends::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
     [[nodiscard]] unsigned device_of(unsigned k) const noexcept { return queues_[k].device; }
-    /// All of a device's queues: they follow each other.
+    /// A device's queues, which are consecutive.
     [[nodiscard]] QueueRange queues_of(unsigned device) const noexcept { return devices_[device].queues; }
     [[nodiscard]] backends::Device& device(unsigned index) noexcept { return *devices_[index].device; }
     [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
     [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
-    /// By queue: backends::Queue::overlaps().
-    [[nodiscard]] const bool* overlapping() const noexcept { return overlapping_.get(); }
 
     // Waiting
     [[nodiscard]] bool passed(QueuePoint use) const noexcept;
-    /// Waits for everything given so far; then frees what waited for it. Throws the first error, when all
-    /// queues are done.
+    /// Blocks until everything submitted so far has completed, then frees what it used. Throws the first
+    /// error after all queues have finished.
     void wait();
-    /// The same for one device. Throws ArgumentError (IndexError) when there is none.
+    /// The same for one device. Throws ArgumentError (IndexError) if it does not exist.
     void wait(unsigned device);
-    /// Waits for everything and throws nothing.
+    /// Blocks until everything has completed; logs errors instead of throwing them.
     void drain() noexcept;
 
-    // Order between queues
-    /// Later commands of `queue` start after that point, unless that is so already.
-    void order_after(unsigned queue, QueuePoint point);
-    /// The last of a queue's own points that order_after() was called with: where its launches may overlap,
-    /// they follow at least that.
-    [[nodiscard]] backends::Point ordered(unsigned queue) const noexcept {
-        return ordered_[std::size_t{queue} * queue_count() + queue].load(std::memory_order_acquire);
-    }
-    /// The same, whatever is known, and for any timeline.
-    void give_wait(unsigned queue, backends::Timeline& other, backends::Point point);
-    /// See Storage::lock_order. Taken before any other lock of the runtime's.
-    [[nodiscard]] std::unique_lock<std::mutex> lock_order() { return std::unique_lock(order_mutex_); }
-    /// Held from Storage::order() to used() or wrote(), behind lock_order(): a launch of a queue whose
-    /// commands may overlap has to know all that threads gave to it before. Empty for other queues. Of two,
-    /// the lower one first.
-    [[nodiscard]] std::unique_lock<std::mutex> lock_queue(unsigned k) {
-        return overlapping_[k] ? std::unique_lock(queue_mutexes_[k]) : std::unique_lock<std::mutex>();
-    }
+    /// The order between its queues.
+    [[nodiscard]] QueueOrder& order() noexcept { return *order_; }
 
     // Times (command_times.hpp)
     static constexpr unsigned stamped = 1;   // events carry times
-    static constexpr unsigned profiled = 2;  // a profile is under way
-    /// Whether commands are timed, and for whom: all that giving a command costs where they are not.
+    static constexpr unsigned profiled = 2;  // a profile is active
+    /// Whether commands are timed, and for whom. All that timing costs a command that is not timed.
     [[nodiscard]] unsigned timing() const noexcept { return timing_.load(std::memory_order_relaxed); }
-    /// The profile that is under way, or nullptr.
+    /// The active profile, or nullptr.
     [[nodiscard]] std::shared_ptr<Profiler> profiler();
-    /// Throws ArgumentError where one is under way.
+    /// Throws ArgumentError if one is active.
     void start_profile(std::shared_ptr<Profiler> profiler);
     void stop_profile() noexcept;
-    /// One more part of an event: a mark on queue k, behind that work.
+    /// Adds a mark on queue k to an event, after that work.
     void add_mark(Event& event, unsigned k, std::string_view work = "mark");
 
     // Memory
     [[nodiscard]] Allocator& allocator(unsigned device) noexcept { return *devices_[device].allocator; }
-    /// Waits for all work given so far, so that its memory can be had; errors stay for those who wait for it.
-    /// False in a function of the host's, which that work may wait for. Not with a lock of the runtime's
-    /// held.
+    /// Blocks until all work submitted so far has completed, so that its memory can be reused; errors stay
+    /// with the work. Returns false at once in a host function, which that work may wait for. The caller
+    /// holds no lock of the runtime.
     bool settle();
-    /// Page-locked memory of a device's. As for buffers, what is cached gives way before it fails, and then
-    /// work is waited for; not with a lock of the runtime's held.
+    /// Allocates page-locked memory of a device. If that fails it frees cached memory, then waits for work,
+    /// as for buffers. The caller holds no lock of the runtime.
     [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(unsigned device, std::size_t bytes);
-    /// Destroys memory that waited for its last use and is not kept. A load for each device where there is
-    /// none.
+    /// Frees memory whose last use has completed, beyond what the caches keep. One load per device if there
+    /// is none.
     void collect() noexcept;
-    /// Destroys all memory that is only kept.
+    /// Frees all cached memory.
     void trim() noexcept;
     [[nodiscard]] MemoryStats memory_stats() const;
     [[nodiscard]] TransferCounters& transfers() noexcept { return transfers_; }
 
     // Graphs
-    /// Lets go of it when that point has passed.
+    /// Keeps an object until that point has passed.
     void retire(QueuePoint last, std::shared_ptr<const void> thing) noexcept;
     [[nodiscard]] EventWatcher& watcher() noexcept { return watcher_; }
-    /// Of these queues, which are some, the one that has the least to do, on a device that is not lost.
+    /// The queue with the fewest pending commands on a device that is not lost. The range is not empty.
     [[nodiscard]] unsigned least_busy(QueueRange queues) const noexcept;
 
-    /// The end of the last Context value: waits, frees everything. Idempotent.
+    /// Called when the last Context value is destroyed: waits and frees everything. Idempotent.
     void close() noexcept;
 
-    // Public handles, whose inside only this class sees.
+    // Public handles, whose members only this class accesses.
     [[nodiscard]] Queue make_queue(unsigned k);
     [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Queue& queue) noexcept {
         return queue.core_;
     }
     [[nodiscard]] Event make_event(unsigned queue, backends::Point point, std::string_view work);
-    /// A point of this context's, to an event that has none of others: of a kernel of its, or of what these
-    /// words, which stay, call it.
+    /// Adds a point of this context to an event without points of other contexts. `work` is a literal, or
+    /// names the kernel's kind.
     void add_part(Event& event, unsigned queue, backends::Point point, std::string_view work,
                   const CachedKernel* kernel = nullptr) {
         if (!event.core_) event.core_ = shared_from_this();
@@ -163,9 +147,9 @@ public:
         event.work_ = work;
         event.kernel_ = kernel;
     }
-    /// The parts of another event of the same context, too.
+    /// Adds the parts of another event of the same context.
     static void append(Event& event, const Event& other);
-    /// Of a command that was recorded: it has not run.
+    /// The event of a recorded command, which has not run.
     [[nodiscard]] static Event recorded_event();
 
 private:
@@ -173,10 +157,6 @@ private:
     friend class GraphProgram;
     friend class ContextOwner;
     friend class HostFunction;
-    struct Retired {
-        QueuePoint last;
-        std::shared_ptr<const void> thing;
-    };
     struct DeviceSlot {
         DeviceInfo info;
         std::unique_ptr<backends::Device> device;
@@ -193,7 +173,6 @@ private:
     void remove(Storage& storage) noexcept;
     void add(GraphProgram& program);
     void remove(GraphProgram& program) noexcept;
-    void collect_retired() noexcept;
     void wait(QueueRange queues);
 
     const ContextId id_ = ContextId::mint();
@@ -205,11 +184,8 @@ private:
     std::vector<QueueSlot> queues_;
     ProgramCache programs_;
     TransferCounters transfers_;
-
-    std::unique_ptr<bool[]> overlapping_;
-    std::unique_ptr<std::mutex[]> queue_mutexes_;
-    std::mutex order_mutex_;
-    std::vector<std::atomic<backends::Point>> ordered_;  // [queue * queues + other]: waits that were given
+    RetiredList retired_;
+    std::unique_ptr<QueueOrder> order_;
 
     std::atomic<unsigned> timing_{0};
     std::mutex profiler_mutex_;
@@ -218,31 +194,7 @@ private:
     std::mutex mutex_;  // what follows
     MemberList<Storage> storages_;
     MemberList<GraphProgram> graph_programs_;
-    std::vector<Retired> retired_;
-    std::atomic<bool> has_retired_{false};
     EventWatcher watcher_;
-};
-
-/// Shared by the Context values; its end closes the core.
-class ContextOwner : public std::enable_shared_from_this<ContextOwner> {
-public:
-    explicit ContextOwner(std::shared_ptr<ContextCore> core) : core_(std::move(core)) {
-        core_->owner_.store(this, std::memory_order_release);
-    }
-    ~ContextOwner();
-    ContextOwner(const ContextOwner&) = delete;
-    ContextOwner& operator=(const ContextOwner&) = delete;
-
-    [[nodiscard]] ContextCore& core() const noexcept { return *core_; }
-    [[nodiscard]] const std::shared_ptr<ContextCore>& shared_core() const noexcept { return core_; }
-    /// Throws WrongContext where it is about to end.
-    [[nodiscard]] Context handle();
-    [[nodiscard]] static const std::shared_ptr<ContextCore>& core_of(const Context& context) noexcept {
-        return context.owner_->core_;
-    }
-
-private:
-    std::shared_ptr<ContextCore> core_;
 };
 
 /// The current context's core: two loads once there is one.

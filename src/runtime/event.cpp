@@ -158,7 +158,7 @@ void Queue::wait_for(const Event& event) const {
                               "call it before submit(), or wait in a host_call()");
     core_->check_open("a queue");
     if (event.host_) {
-        core_->give_wait(index_, *event.host_, 1);
+        core_->order().after(index_, *event.host_, 1);
         core_->retire({index_, core_->queue(index_).last()}, event.host_);
     }
     if (!event.has_parts()) return;
@@ -167,7 +167,7 @@ void Queue::wait_for(const Event& event) const {
         Queue(*this).wait_for(event.then([] {}));
         return;
     }
-    for (const Event::Part& part : event.parts_.all()) core_->order_after(index_, {part.queue, part.point});
+    for (const Event::Part& part : event.parts_.all()) core_->order().after(index_, {part.queue, part.point});
 }
 
 void Queue::wait() const {

@@ -11,9 +11,9 @@
 
 namespace volley::runtime {
 
-GraphLayout::BufferPlace GraphLayout::place(const AnyBuffer& buffer, unsigned queue, Usage usage) const {
+GraphLayout::PlacedBuffer GraphLayout::place(const AnyBuffer& buffer, unsigned queue, Usage usage) const {
     Storage* storage = &buffer.storage();
-    BufferPlace result;
+    PlacedBuffer result;
     if (storage->temporary()) {
         result.shift = arena.offsets.at(storage);
         storage = arena.storage.get();
@@ -69,7 +69,7 @@ void GraphLayout::add(const RecordedLaunch& launch, std::optional<unsigned> queu
                 continue;
             }
             const AnyBuffer& buffer = given.buffer.get();
-            const BufferPlace at = place(buffer, k, given.writes ? Usage::Written : Usage::Read);
+            const PlacedBuffer at = place(buffer, k, given.writes ? Usage::Written : Usage::Read);
             argument.memory = at.memory;
             argument.offset = buffer.offset() + at.shift;
             argument.elements = buffer.window_elements();
@@ -124,8 +124,8 @@ void GraphLayout::add(const RecordedCopy& copy, std::optional<unsigned> queue) {
         const unsigned q = source(copy, k);
         Node node;
         node.queue = k;
-        const BufferPlace target = place(to, k, Usage::Written);
-        const BufferPlace source = place(from, q, Usage::Read);
+        const PlacedBuffer target = place(to, k, Usage::Written);
+        const PlacedBuffer source = place(from, q, Usage::Read);
         node.uses = {target.use, source.use};
         node.label.kind = copy.kind;
         node.label.bytes = static_cast<std::uint64_t>(copy.rows.bytes());
@@ -157,7 +157,7 @@ void GraphLayout::add(const RecordedFill& fill, std::optional<unsigned> queue) {
         if (fill.rows.empty()) continue;
         Node node;
         node.queue = k;
-        const BufferPlace target = place(to, k, Usage::Written);
+        const PlacedBuffer target = place(to, k, Usage::Written);
         node.uses = {target.use};
         node.label.kind = CommandKind::Fill;
         node.label.bytes = static_cast<std::uint64_t>(fill.rows.bytes());

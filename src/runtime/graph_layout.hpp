@@ -79,12 +79,12 @@ struct GraphLayout {
 
 private:
     /// A buffer on a queue.
-    struct BufferPlace {
+    struct PlacedBuffer {
         Footprint use;
         backends::Memory* memory = nullptr;
         std::uint64_t shift = 0;  // added to the buffer's own offset
     };
-    [[nodiscard]] BufferPlace place(const AnyBuffer& buffer, unsigned queue, Usage usage) const;
+    [[nodiscard]] PlacedBuffer place(const AnyBuffer& buffer, unsigned queue, Usage usage) const;
     void add(const RecordedLaunch& launch, std::optional<unsigned> queue);
     void add(const RecordedCopy& copy, std::optional<unsigned> queue);
     void add(const RecordedFill& fill, std::optional<unsigned> queue);

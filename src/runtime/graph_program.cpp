@@ -120,13 +120,13 @@ void GraphProgram::run_hop(Step& step, const Run& run) {
 
 void GraphProgram::run_call(Step& step, const Run& run) {
     for (const unsigned other : around(step)) {
-        if (other != step.queue) core_->order_after(step.queue, {other, core_->queue(other).last()});
+        if (other != step.queue) core_->order().after(step.queue, {other, core_->queue(other).last()});
     }
     // By pointer: a copy of the function would lose what it changes in itself. The step outlives the call.
     const auto call = [function = step.call.get()] { (*function)(); };
     const TimedCommand timed(*core_, step.queue, [&] { return place_of(step, run); });
     step.last = timed.give([&] { return core_->queue(step.queue).call(call); });
-    for (const unsigned other : around(step)) core_->order_after(other, {step.queue, step.last});
+    for (const unsigned other : around(step)) core_->order().after(other, {step.queue, step.last});
 }
 
 void GraphProgram::run_step(Step& step, const Run& run) {
@@ -146,7 +146,7 @@ void GraphProgram::run_step(Step& step, const Run& run) {
 }
 
 Event GraphProgram::submit(const Run& run) {
-    const auto lock = shared_ ? core_->lock_order() : std::unique_lock<std::mutex>();
+    const auto lock = shared_ ? core_->order().lock() : std::unique_lock<std::mutex>();
     if (at_once_) {
         for (Step& step : steps_) run_step(step, run);
     } else {

@@ -2,6 +2,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/command_times.hpp"
+#include "runtime/context_owner.hpp"
 #include "runtime/recording.hpp"
 
 #include <volley/profile.hpp>

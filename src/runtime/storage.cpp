@@ -38,7 +38,7 @@ Storage::Storage(std::shared_ptr<ContextCore> core, std::uint64_t bytes, Storage
       options_(std::move(options)),
       queues_(adopted.empty() ? placed() : adopted),
       per_device_(!adopted.empty() || options_.placement.kind() == Placement::Kind::PerDevice),
-      overlapping_(core_->overlapping()) {
+      overlapping_(core_->order().overlapping()) {
     const unsigned queues = core_->queue_count();
     const auto is_first = [&](unsigned k) {
         return !per_device_ || core_->queues_of(core_->device_of(k)).begin == k;
@@ -180,7 +180,7 @@ backends::Point Storage::order_slow(Replica& replica, unsigned queue, const Rang
         if (other == queue) {
             own = point;
         } else if (point != 0) {
-            core_->order_after(queue, {other, point});
+            core_->order().after(queue, {other, point});
         }
     }
     return own;

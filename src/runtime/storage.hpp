@@ -6,6 +6,7 @@
 #include "backends/api/timeline.hpp"
 #include "runtime/block.hpp"
 #include "runtime/member_list.hpp"
+#include "runtime/queue_point.hpp"
 #include "runtime/replica.hpp"
 
 #include <volley/id.hpp>
@@ -26,24 +27,6 @@ using StorageId = Id<struct StorageTag>;
 namespace volley::runtime {
 
 class ContextCore;
-
-/// A place on a queue's timeline.
-struct QueuePoint {
-    unsigned queue = 0;
-    backends::Point point = 0;
-};
-
-/// Consecutive queues: begin to end - 1.
-struct QueueRange {
-    unsigned begin = 0;
-    unsigned end = 0;
-    [[nodiscard]] bool contains(unsigned queue) const noexcept { return queue >= begin && queue < end; }
-    [[nodiscard]] unsigned count() const noexcept { return end - begin; }
-    [[nodiscard]] bool empty() const noexcept { return begin >= end; }
-};
-[[nodiscard]] inline QueueRange intersect(QueueRange a, QueueRange b) noexcept {
-    return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
 
 struct StorageOptions {
     Placement placement = {};

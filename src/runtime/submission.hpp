@@ -66,9 +66,9 @@ public:
           order_lock_(options.order_locked ? std::unique_lock<std::mutex>() : lock_order(core, uses)),
           timed_(core, queue, std::forward<Label>(label)) {
         const unsigned other = options.with_queue.value_or(queue);
-        first_lock_ = core.lock_queue(std::min(queue, other));
-        if (other != queue) second_lock_ = core.lock_queue(std::max(queue, other));
-        after_ = core.ordered(queue);
+        first_lock_ = core.order().lock(std::min(queue, other));
+        if (other != queue) second_lock_ = core.order().lock(std::max(queue, other));
+        after_ = core.order().ordered(queue);
         for (const Footprint& use : uses) {
             if (use.usage == Usage::Held) continue;
             after_ = std::max(after_, use.storage->order(*use.replica, queue, use.bytes, use.writes()));
@@ -81,7 +81,7 @@ public:
     [[nodiscard]] static std::unique_lock<std::mutex> lock_order(ContextCore& core,
                                                                  std::span<const Footprint> uses) {
         for (const Footprint& use : uses) {
-            if (use.storage->shared()) return core.lock_order();
+            if (use.storage->shared()) return core.order().lock();
         }
         return {};
     }
