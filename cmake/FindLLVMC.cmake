@@ -1,8 +1,8 @@
-# LLVM's C headers, 15 to 20, and where its shared library lies. The library is not linked: it is opened at run
+# Finds LLVM's C headers, 15 to 20, and the path of its shared library. The library is not linked: it is opened at run
 # time, and the path found here is only the first candidate.
 #   LLVMC::headers        include directory; defines VOLLEY_LLVM_MAJOR and VOLLEY_LLVM_LIBRARY
 #   LLVMC_MAJOR, LLVMC_INCLUDE_DIR, LLVMC_LIBRARY
-# Set VOLLEY_LLVM_VERSION to ask for one version, VOLLEY_LLVM_DIR to give LLVM's installation prefix.
+# Set VOLLEY_LLVM_VERSION to select a version, VOLLEY_LLVM_DIR to set LLVM's installation prefix.
 set(VOLLEY_LLVM_VERSION "" CACHE STRING "LLVM's major version, 15 to 20; empty: 19 first, then the newest")
 set(VOLLEY_LLVM_DIR "" CACHE PATH "LLVM's prefix, the folder that holds include/llvm-c")
 

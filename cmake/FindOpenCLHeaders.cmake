@@ -1,4 +1,4 @@
-# OpenCL's headers, 3.0 or later. Nothing is linked: the ICD loader is opened at run time.
+# Finds the OpenCL headers, 3.0 or later. Nothing is linked: the ICD loader is opened at run time.
 #   OpenCLHeaders::headers   include directory
 find_path(OpenCLHeaders_INCLUDE_DIR NAMES CL/cl.h)
 mark_as_advanced(OpenCLHeaders_INCLUDE_DIR)

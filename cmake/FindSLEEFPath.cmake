@@ -1,5 +1,5 @@
-# Where SLEEF's shared library lies. It is opened at run time, so its absence only removes a candidate path.
-#   SLEEFPath::path       defines VOLLEY_SLEEF_LIBRARY, an empty string where it was not found
+# Finds the path of SLEEF's shared library. It is opened at run time, so its absence only removes a candidate path.
+#   SLEEFPath::path       defines VOLLEY_SLEEF_LIBRARY, an empty string if it was not found
 find_library(SLEEFPath_LIBRARY NAMES sleef libsleef.so.3)
 mark_as_advanced(SLEEFPath_LIBRARY)
 set(_sleef "")

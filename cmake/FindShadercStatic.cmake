@@ -1,5 +1,5 @@
-# shaderc with all that it is made of, as static libraries: Debian's shared one lacks symbols. Defines
-# ShadercStatic::shaderc. Optional: without it there is no kernel_from_glsl.
+# Finds shaderc and its parts as static libraries, because Debian's shared library lacks symbols. Defines
+# ShadercStatic::shaderc. Optional: without it, kernel_from_glsl throws Unsupported.
 find_path(ShadercStatic_INCLUDE_DIR shaderc/shaderc.h)
 set(ShadercStatic_LIBRARIES "")
 set(missing "")
@@ -10,7 +10,7 @@ foreach(name IN ITEMS shaderc_combined glslang MachineIndependent GenericCodeGen
   if(ShadercStatic_${name})
     list(APPEND ShadercStatic_LIBRARIES ${ShadercStatic_${name}})
   elseif(name MATCHES "^(shaderc_combined|glslang|SPIRV)")
-    list(APPEND missing ${name})  # the others are parts of these in some versions
+    list(APPEND missing ${name})  # in some versions the other libraries are parts of these
   endif()
 endforeach()
 include(FindPackageHandleStandardArgs)

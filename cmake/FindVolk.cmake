@@ -1,4 +1,4 @@
-# volk and Vulkan's headers: volk's source is compiled into the library and opens Vulkan's loader at run time.
+# Finds volk and the Vulkan headers. volk's source is compiled into the library and opens the Vulkan loader at run time.
 #   Volk::headers         include directory
 find_path(Volk_INCLUDE_DIR NAMES volk.h)
 find_path(Volk_VULKAN_INCLUDE_DIR NAMES vulkan/vulkan.h)

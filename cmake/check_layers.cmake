@@ -1,6 +1,6 @@
-# The layer rule: a folder may include from the folders above it in this list and from nothing below.
+# The layer rule: a folder may include only from folders before it in this list.
 #   cmake -D ROOT=<repository> -P check_layers.cmake
-# Prints one line per violation and fails if there is any.
+# Prints one line per violation, and fails if there is any.
 cmake_minimum_required(VERSION 3.25)
 
 # From the lowest layer up. Subfolders of one layer are siblings and may not use each other, except for the shared
@@ -8,12 +8,12 @@ cmake_minimum_required(VERSION 3.25)
 set(order core ir passes lang codegen backends runtime algorithms fft vkfft)
 set(shared_siblings codegen/api codegen/clike backends/api backends/common)
 
-# Headers directly in include/volley that belong to core, and those that describe what backends report; the
-# others there are the runtime's.
+# Headers directly in include/volley that belong to core, and those of the backend interface. The others belong to the
+# runtime.
 set(core_headers api version error dtype shape slice array_view nested_list log id half types vec mat)
 set(backend_headers device native print_sink)
 
-# Headers of drivers and compilers, and the folders that may see them.
+# Headers of drivers and compilers, and the folders that may include them.
 set(foreign_llvm-c codegen/llvm backends/cpu)
 set(foreign_llvm codegen/llvm backends/cpu)
 set(foreign_vulkan backends/vulkan)
@@ -50,7 +50,7 @@ function(layer_of_public path result)
   set(${result} "${layer}" PARENT_SCOPE)
 endfunction()
 
-# Why `user` may not include from `used`, or an empty string.
+# Sets the reason why `user` may not include from `used`, or an empty string.
 function(layer_refusal user used result)
   set(${result} "" PARENT_SCOPE)
   if(user STREQUAL used)
@@ -107,7 +107,7 @@ foreach(file IN LISTS files)
       set(refusal "name headers from an include root, never relative to a folder")
     elseif(path MATCHES "^volley/(.*)$")
       layer_of_public("${CMAKE_MATCH_1}" used)
-      # The umbrella header is for users alone.
+      # The umbrella header is only for users.
       if(path STREQUAL "volley/volley.hpp")
         set(refusal "include what is used instead of the umbrella header")
       else()
@@ -122,7 +122,7 @@ foreach(file IN LISTS files)
       endif()
     elseif(path MATCHES "^(llvm-c|llvm|vulkan|CL)/")
       if(public OR NOT "${user}" IN_LIST foreign_${CMAKE_MATCH_1})
-        set(refusal "${user} may not see this driver's or compiler's headers")
+        set(refusal "${user} may not include headers of this driver or compiler")
       endif()
     endif()
     if(refusal)

@@ -1,4 +1,4 @@
-# cmake --install: the shared library, the public headers, find_package(volley) and pkg-config.
+# Installs the shared library, the public headers, and the files for find_package(volley) and pkg-config.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS volley EXPORT volley_targets

@@ -1,6 +1,6 @@
-# A folder under src/ is a layer; each is compiled once, position independent and with hidden visibility, and
-# goes into two libraries: `volley` (shared, installed, exporting VOLLEY_API) and `volley_internal` (static, all
-# symbols, for tests and benches). A folder without sources is legal: its headers are still checked.
+# A folder in src/ is a layer. Each is compiled once, position independent and with hidden visibility, for two libraries:
+# `volley` (shared, installed, exports VOLLEY_API) and `volley_internal` (static, all symbols, for tests and benchmarks).
+# A folder may have no sources: its headers are still checked.
 
 set_property(GLOBAL PROPERTY VOLLEY_LAYERS "")
 
@@ -38,7 +38,7 @@ function(volley_layer name)
   endforeach()
 endfunction()
 
-# The two libraries made of all layers declared so far.
+# Defines the two libraries from all layers declared so far.
 function(volley_libraries)
   get_property(layers GLOBAL PROPERTY VOLLEY_LAYERS)
   list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
@@ -63,8 +63,8 @@ function(volley_libraries)
   target_link_libraries(volley_internal PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
-# volley_includes: every layer, and each public header in a source of its own. `./dev lint` compiles it without what
-# hides missing includes.
+# Defines the target volley_includes: every layer, and one source per public header. `./dev lint` compiles it without
+# precompiled headers and unity builds, which hide missing includes.
 function(volley_includes)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/*.hpp)
   set(sources "")
@@ -83,7 +83,7 @@ function(volley_includes)
   add_dependencies(volley_includes ${layers} volley_public_headers)
 endfunction()
 
-# The layer rule. Runs before any layer compiles, whenever a source or header has changed.
+# Checks the layer rule before any layer compiles, whenever a source or header has changed.
 file(GLOB_RECURSE volley_checked_files CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/*.hpp ${PROJECT_SOURCE_DIR}/include/*.hpp)
 add_custom_command(

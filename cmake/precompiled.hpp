@@ -1,5 +1,5 @@
-// Precompiled for every layer of the library: the standard headers that most sources include anyway. A source names
-// what it uses all the same; the linter reads each without this file and finds one that does not.
+// Standard headers that most sources include, precompiled for every layer of the library. Sources must still include
+// what they use: `./dev lint` compiles each without this file.
 #pragma once
 
 #include <algorithm>
