@@ -1,4 +1,4 @@
-# Compiles SOURCE with COMPILER (and what FIRST has it include before) and compares the outcome with the source's first line.
+# Compiles SOURCE with COMPILER, with the options FIRST, and compares the outcome with the first line of the source.
 file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
 list(TRANSFORM INCLUDES PREPEND -I)
 set(locale ${CMAKE_COMMAND} -E env LC_ALL=C)
@@ -16,7 +16,7 @@ elseif(first MATCHES "^// expect: (.+)$")
   endif()
   string(FIND "${output}" "${expected}" found)
   if(found EQUAL -1)
-    message(FATAL_ERROR "${SOURCE} failed without saying: ${expected}\n${output}")
+    message(FATAL_ERROR "${SOURCE} failed without the message: ${expected}\n${output}")
   endif()
 else()
   message(FATAL_ERROR "${SOURCE}: the first line must be '// expect: text' or '// expect to compile'")

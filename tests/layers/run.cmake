@@ -1,4 +1,4 @@
-# Writes small source trees with one include each, and checks what check_layers.cmake says to them.
+# Writes small source trees with one include each, and checks the verdict of check_layers.cmake.
 set(failures 0)
 set(cases 0)
 
@@ -53,12 +53,12 @@ verdict(src/backends/cpu/x.cpp "#include \"runtime/y.hpp\"" "may not use runtime
 verdict(src/runtime/x.cpp "#include \"backends/cpu/y.hpp\"" "")
 verdict(src/runtime/x.cpp "#include \"y.hpp\"" "name internal headers")
 verdict(src/runtime/x.cpp "#include \"../core/y.hpp\"" "never relative")
-verdict(src/runtime/x.cpp "#include <llvm-c/Core.h>" "may not see")
+verdict(src/runtime/x.cpp "#include <llvm-c/Core.h>" "may not include headers of this driver")
 verdict(src/runtime/x.cpp "#include <volley/volley.hpp>" "umbrella")
 verdict(include/volley/error.hpp "#include <volley/lang/value.hpp>" "core may not use lang")
 verdict(include/volley/lang/value.hpp "#include <volley/ir/op.hpp>" "")
 verdict(include/volley/kernel.hpp "#include \"runtime/launch.hpp\"" "public headers may not include internal")
-verdict(include/volley/buffer.hpp "#include <CL/cl.h>" "may not see")
+verdict(include/volley/buffer.hpp "#include <CL/cl.h>" "may not include headers of this driver")
 
 file(REMOVE_RECURSE ${WORK})
 if(failures)
