@@ -1,5 +1,5 @@
-// Buffers and the host: transfers of 64 MiB, access without a copy, allocation. Speeds count each byte that
-// is moved once.
+// Buffers and the host: transfers of 64 MiB, access without a copy, allocation. Speeds count each moved byte
+// once.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "peers.hpp"
@@ -36,7 +36,7 @@ using Ways = std::vector<std::function<void()>>;
 
 struct Direction {
     bool write = true;    // host to device
-    bool locked = false;  // the host's side is page-locked memory
+    bool locked = false;  // the host side is page-locked memory
 };
 
 float element(std::size_t i) { return static_cast<float>(i % 4099); }
@@ -51,7 +51,7 @@ void check_all(const float* data, const char* what) {
     check(wrong == 0, what);
 }
 
-/// Volley's side, on the current context's device: checked when it is made.
+/// Volley's side, on the device of the current context. The constructor checks the result.
 class Ours {
 public:
     explicit Ours(Direction direction) : direction_(direction) {
@@ -97,13 +97,13 @@ void compare(Report& report, Direction direction, const char* peer, const Ways& 
     report.add(gigabytes, bytes / best.volley * 1e-9, peer, bytes / best.peer * 1e-9, transfer_goal);
 }
 
-/// Either way the same to the processor: from one memory to another.
+/// Both directions are the same for the processor: a copy from memory to memory.
 void compare_with_memcpy(Report& report, Direction direction) {
     const HugeArray<float> from(count, 1.0F);
     const HugeArray<float> to(count, 0.0F);
     const auto by = [&](void (*copy)(void*, const void*, std::size_t)) {
         return [&to, &from, copy] {
-            // Smaller pieces than one a thread, which even out what else the cores have to do.
+            // Four pieces per thread balance other load of the cores.
             workers().for_each(
                 count, count / (4 * workers().threads()), [&](std::size_t begin, std::size_t end) {
                     copy(to.data() + begin, from.data() + begin, (end - begin) * sizeof(float));
@@ -114,8 +114,8 @@ void compare_with_memcpy(Report& report, Direction direction) {
     check(to[0] == 1.0F && to[count - 1] == 1.0F, "memcpy");
 }
 
-/// By the host in mapped memory, or by the device behind a staging buffer; page-locked memory needs no
-/// staging.
+/// The peer copies by the host in mapped memory, or by the device through a staging buffer, which page-locked
+/// memory does not need.
 void compare_with_vulkan(Report& report, Direction direction) {
     if (!go_to_lavapipe(report, gigabytes, "raw-vulkan", transfer_goal)) return;
     const OnDevice lavapipe(lavapipe_name);
@@ -143,7 +143,7 @@ void compare_with_vulkan(Report& report, Direction direction) {
     compare(report, direction, "raw-vulkan", {mapped, staged});
 }
 
-/// From and to plain memory and the driver's page-locked one, whatever Volley has.
+/// The peer uses plain memory and page-locked memory of the driver, whichever Volley uses.
 void compare_with_opencl(Report& report, Direction direction) {
     if (!go_to_pocl(report, gigabytes, "raw-opencl", transfer_goal)) return;
     const OnDevice on_pocl(pocl_name);
@@ -177,7 +177,7 @@ void compare_transfers(Report& report, Direction direction) {
 
 // ---- access without a copy ----
 
-/// Of a large buffer against a small one.
+/// Compares a large buffer with a small one.
 void compare_spans(Report& report) {
     constexpr int calls = 1000;
     const auto run = [](const Buffer<float>& buffer) {
@@ -197,13 +197,13 @@ void compare_spans(Report& report) {
 
 // ---- allocation ----
 
-// As large as the other rows', and so large that lavapipe has to ask the system: smaller memory comes from
-// malloc's heap, whose state would decide the row.
+// As large as in the other rows, so that lavapipe allocates from the system: smaller blocks come from the
+// malloc heap, whose state would determine the figure.
 constexpr std::size_t allocated = bytes;
 constexpr int allocations = 100;
 
-/// On the current context's device: within a microsecond, and on Vulkan against the driver. `allocate` makes
-/// and frees memory once.
+/// Compares with one microsecond and, on Vulkan, with the driver, on the device of the current context.
+/// `allocate` allocates and frees memory once.
 void compare_allocations(Report& report, const std::function<void()>& allocate, double wanted) {
     const auto run = [&] {
         for (int k = 0; k < allocations; ++k) allocate();
@@ -212,7 +212,7 @@ void compare_allocations(Report& report, const std::function<void()>& allocate, 
     const DeviceMemoryStats before = memory_stats().total;
     report.add(microseconds, time(race({{"volley", run}}, 1).front()), "1-us", 1.0, 1.0);
     const DeviceMemoryStats after = memory_stats().total;
-    // What it made first is all that it ever made.
+    // All allocations except the first come from the cache.
     check(after.allocations - before.allocations <= after.cache_hits - before.cache_hits + 1,
           "an allocation from the cache");
     if (current_context().devices().front().backend != "vulkan") return;

@@ -1,4 +1,4 @@
-// Children are spawned, not forked: the parent has threads.
+// Children are spawned, not forked, because the parent has threads.
 #include "child.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Measurements that need a fresh process: the program runs itself again with a hidden argument, and the child
+// Measurements that need a new process: the program runs itself again with a hidden argument, and the child
 // prints one number.
 #pragma once
 
@@ -16,13 +16,13 @@ struct ChildRegistration {
 };
 
 /// Runs the registered child `name` of this program, with these variables ("NAME=value") added to the
-/// environment, and gives the number that it printed. Throws when it fails.
+/// environment, and returns the number that it printed. Throws if it fails.
 [[nodiscard]] double run_child(const std::string& name, const std::vector<std::string>& environment);
 
-/// In the child: runs the function and prints its number; the exit status.
+/// In the child: runs the function, prints its number, and returns the exit status.
 [[nodiscard]] int be_child(std::string_view name, std::chrono::steady_clock::time_point main_began);
 
-/// A new empty directory, removed with all that is in it.
+/// A new empty directory. The destructor removes it with its contents.
 class TemporaryDirectory {
 public:
     TemporaryDirectory();
@@ -37,7 +37,7 @@ private:
 
 }  // namespace volley::bench
 
-/// VOLLEY_CHILD(startup_volley) { ...; return milliseconds; }: gets `main_began`.
+/// VOLLEY_CHILD(startup_volley) { ...; return milliseconds; }: the body can use `main_began`.
 #define VOLLEY_CHILD(id)                                                                 \
     static double id([[maybe_unused]] std::chrono::steady_clock::time_point main_began); \
     static const ::volley::bench::ChildRegistration child_##id(#id, id);                 \

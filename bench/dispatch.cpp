@@ -1,5 +1,4 @@
-// What a launch costs: a kernel of 1024 elements, launched and waited for; and a thousand of them with one
-// wait.
+// The cost of a launch: one kernel over 1024 elements and a wait, and a thousand launches with one wait.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "raw_opencl.hpp"

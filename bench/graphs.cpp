@@ -1,5 +1,5 @@
-// Graphs and launches: what recording once, dynamic values, the tracking of bytes and profiles that are over
-// cost.
+// The cost of graphs and launches: recording once, dynamic values, the tracking of bytes, and launches after
+// a profile.
 #include "backends/api/queue.hpp"
 #include "harness.hpp"
 #include "raw_vulkan.hpp"
@@ -22,10 +22,10 @@ constexpr int chain_length = 1000;
 constexpr double seconds = 4;
 constexpr double raw_goal = 0.8;
 constexpr double vkdispatch_us =
-    305;                       // its immediate dispatch on lavapipe, recorded on a machine of this class
-constexpr double most_us = 2;  // of a dispatch in a graph, and of tracking
+    305;                       // its immediate dispatch on lavapipe, measured on a machine of this class
+constexpr double most_us = 2;  // limit for a launch in a graph, and for tracking
 constexpr double dynamic_goal = 1 / 1.1;
-constexpr double profile_goal = 0.95;  // the same, but for what two runs of it differ by
+constexpr double profile_goal = 0.95;  // equal, except for the noise between two runs
 
 constexpr std::string_view scale_glsl =
     "#version 450\nlayout(local_size_x = 64) in;\nlayout(binding = 0) buffer B { float c[]; };\n"
@@ -50,7 +50,7 @@ CommandGraph make_chain(const Buffer<float>& data) {
     return graph;
 }
 
-/// A chain of small launches that depend on each other, submitted as one and waited for.
+/// A chain of small dependent launches, submitted as one graph and waited for.
 void compare_chain(Report& report) {
     const auto each = [](double whole) { return whole / chain_length * 1e6; };
     {
@@ -75,7 +75,7 @@ void compare_chain(Report& report) {
     report.add(microseconds, each(best[0]), "raw-vulkan", each(best[1]), raw_goal);
 }
 
-/// Launches outside of graphs, and one wait.
+/// Launches outside graphs, and one wait.
 void compare_immediate(Report& report) {
     if (!go_to_lavapipe(report, microseconds, "raw-vulkan", raw_goal)) return;
     const OnDevice lavapipe(lavapipe_name);
@@ -109,8 +109,8 @@ void compare_immediate(Report& report) {
     report.add(microseconds, us, "vkdispatch", vkdispatch_us, 4);
 }
 
-/// The best of each contender over several makings of them. On PoCL a command takes half as long again for
-/// some of them as for others, however equal, and that for seconds.
+/// Returns the best time of each contender over several constructions. On PoCL equal commands of some
+/// constructions take 1.5 times as long as those of others, for seconds.
 template <class Race>
 std::vector<double> best_of_makings(Race&& race_once) {
     constexpr int makings = 4;
@@ -122,12 +122,11 @@ std::vector<double> best_of_makings(Race&& race_once) {
     return best;
 }
 
-/// A thousand instances, with a value for each and without.
+/// Compares a thousand instances with a dynamic value each and without.
 std::vector<double> race_dynamic(const char* device) {
     const OnDevice on(device);
     const auto scale = make_scale();
-    const Buffer<float> data =
-        ones();  // the same for both: where memory lies makes a difference on some devices
+    const Buffer<float> data = ones();  // shared, because the address matters on some devices
     CommandGraph with = record([&] { scale(data, dyn<float>("alpha")); });
     CommandGraph without = record([&] { scale(data, -1.0F); });
     std::vector<float> values(chain_length);
@@ -157,7 +156,7 @@ void compare_dynamic_everywhere(Report& report) {
 template <std::size_t, class T>
 using Always = T;
 
-/// A kernel that writes to each of so many buffers.
+/// Returns a kernel that writes to each of its buffers.
 template <std::size_t... I>
 auto make_touch(std::index_sequence<I...>) {
     return kernel("touch", [](Always<I, Buff<float>>... data) {
@@ -166,9 +165,9 @@ auto make_touch(std::index_sequence<I...>) {
     });
 }
 
-/// What a launch with many views costs beyond giving the same command to the device's queue. Where a launch
-/// itself takes far longer than that, the two may come out the other way round: then it is nothing that can
-/// be seen.
+/// Measures the cost of a launch with many views beyond the same command submitted directly to the device's
+/// queue. If the launch itself takes much longer, the difference may be negative: the cost is then too small
+/// to be seen.
 void compare_tracking(Report& report) {
     constexpr std::size_t buffers = 8, views = 4, size = 16;
     constexpr int launches = 100;
@@ -225,8 +224,7 @@ void compare_tracking_everywhere(Report& report) {
     }
 }
 
-/// Launches and a graph's submissions of a context of its own, in small pieces, so that giving them is most
-/// of what they cost.
+/// Small launches and graph submissions in a separate context, whose cost is mostly that of submitting them.
 class SmallWork {
 public:
     explicit SmallWork(const char* device) : context_(make_context({.devices = {device}})) {
@@ -259,13 +257,13 @@ private:
     CommandGraph graph_;
 };
 
-/// A context in which a profile has come and gone, beside one that has never had any.
+/// Compares a context after a profile with one that was never profiled.
 std::vector<double> race_profile_off(const char* device) {
     SmallWork profiled(device), never(device);
     profiled.run_profiled();
     std::vector<double> best =
         race({{"volley", [&] { profiled.run(); }}, {"never-profiled", [&] { never.run(); }}}, seconds);
-    check(profiled.is_right() && never.is_right(), "launches behind a profile");
+    check(profiled.is_right() && never.is_right(), "launches after a profile");
     return best;
 }
 

@@ -1,4 +1,4 @@
-// The race and the registry.
+// The race between contenders, and the registry of benchmarks.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<Bench>& registry() {
 
 std::vector<double> race(const std::vector<Contender>& contenders, double seconds) {
     std::vector<double> best(contenders.size(), std::numeric_limits<double>::infinity());
-    for (const Contender& contender : contenders) contender.run();  // whatever is only done once
+    for (const Contender& contender : contenders) contender.run();  // work that is done only once
     const auto begin = Clock::now();
     for (int round = 0; round < 3 || since(begin) < seconds; ++round) {
         for (std::size_t k = 0; k < contenders.size(); ++k) {

@@ -1,6 +1,6 @@
-// What a benchmark is written with: a macro that registers it, a race that times Volley and its peers in
-// turns, and the report that takes its rows. Invariant: every figure is the best of many, and the contenders
-// of a row were measured in the same run, alternating, on the same data.
+// The tools for writing a benchmark: a macro that registers it, a race that times Volley and its peers in
+// turns, and the report for its rows. Invariant: every figure is the best of many, and the contenders of a
+// row were measured in the same run, alternating, on the same data.
 #pragma once
 
 #include "report.hpp"
@@ -12,21 +12,21 @@
 
 namespace volley::bench {
 
-/// One side of a comparison. `run` does the whole work once and returns when it is done.
+/// One side of a comparison. `run` does all the work once and returns when it is done.
 struct Contender {
     std::string name;
     std::function<void()> run;
 };
 
-/// Seconds of each contender's fastest run. They take turns for about `seconds`, at least three each; before
-/// each turn the threads of the others have time to fall asleep, and its first run is not counted.
+/// Returns the seconds of each contender's fastest run. They take turns for about `seconds`, at least three
+/// each; before each turn the threads of the others have time to fall asleep, and its first run is not
+/// counted.
 [[nodiscard]] std::vector<double> race(const std::vector<Contender>& contenders, double seconds);
 
-/// The index of the fastest: to choose, for example, the best local size of a peer.
+/// Returns the index of the fastest contender, for example to choose the best local size of a peer.
 [[nodiscard]] std::size_t fastest(const std::vector<Contender>& contenders, double seconds);
 
-/// Seconds of Volley's fastest run, and of the fastest of a peer that has several ways to do the same: all
-/// take part.
+/// Returns the seconds of Volley's fastest run, and of the fastest of all methods of a peer.
 struct Duel {
     double volley = 0;
     double peer = 0;
@@ -34,7 +34,7 @@ struct Duel {
 [[nodiscard]] Duel duel(const std::function<void()>& volley, const std::vector<std::function<void()>>& ways,
                         double seconds);
 
-/// Throws when a result is wrong: a figure of wrong results is worth nothing.
+/// Throws if a result is wrong.
 void check(bool right, std::string_view what);
 
 using BenchFunction = void (*)(Report&);
@@ -44,7 +44,7 @@ struct Bench {
     BenchFunction run;
 };
 
-/// All that were registered, by name.
+/// Returns all registered benchmarks, sorted by name.
 [[nodiscard]] std::vector<Bench> benches();
 
 struct Registration {

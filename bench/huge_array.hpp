@@ -1,5 +1,5 @@
-// Memory for the peers, as good as Volley's own: aligned to huge pages and advised to use them, first touched
-// by all threads together.
+// Memory for the peers, equal to Volley's: aligned to huge pages, advised to use them, and first touched by
+// all threads.
 #pragma once
 
 #include "worker_pool.hpp"

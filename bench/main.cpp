@@ -25,13 +25,13 @@ struct Arguments {
     bool list = false;
 };
 
-/// Throws when there is something that it does not know.
+/// Throws for an unknown option.
 Arguments parse(int argc, char** argv) {
     Arguments arguments;
     for (int k = 1; k < argc; ++k) {
         const std::string text = argv[k];
         const auto value = [&] {
-            if (k + 1 >= argc) throw std::runtime_error(text + " needs the name of a file");
+            if (k + 1 >= argc) throw std::runtime_error(text + " needs a file name");
             return std::string(argv[++k]);
         };
         if (text == "--json")
@@ -41,7 +41,7 @@ Arguments parse(int argc, char** argv) {
         else if (text == "--list")
             arguments.list = true;
         else if (text.starts_with("-"))
-            throw std::runtime_error("there is no option " + text + "; there are --json, --markdown, --list");
+            throw std::runtime_error("unknown option " + text + "; use --json, --markdown or --list");
         else
             arguments.filter = text;
     }
@@ -86,7 +86,7 @@ std::vector<Setting> settings(const DeviceInfo& device) {
         {"pocl", pocl() != nullptr ? pocl()->version() : std::string(missing_pocl())}};
 }
 
-/// Whether all that were selected ran.
+/// Returns whether all selected benchmarks succeeded.
 bool run(const Arguments& arguments) {
     const Context context = make_context({.devices = {"cpu:0"}});
     const auto scope = context.use();
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
             for (const Bench& bench : benches()) std::printf("%s\n", std::string(bench.name).c_str());
             return 0;
         }
-        // PoCL's cache starts empty and ends with the run, whatever the user's holds.
+        // Use an empty PoCL cache, deleted after the run, instead of the user's.
         const TemporaryDirectory cache;
         ::setenv("POCL_CACHE_DIR", cache.path().c_str(), 1);
         return run(arguments) ? 0 : 1;

@@ -1,4 +1,4 @@
-// A Mandelbrot picture: neighbouring points leave the loop at different times, so lanes diverge.
+// A Mandelbrot image: neighbouring points leave the loop at different times, so lanes diverge.
 #include "harness.hpp"
 #include "peers.hpp"
 #include "worker_pool.hpp"

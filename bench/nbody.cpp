@@ -1,4 +1,4 @@
-// All pairs of 8192 bodies: one invocation a body, a uniform loop over all, arithmetic only.
+// All pairs of 8192 bodies: one invocation per body, a uniform loop over all bodies, arithmetic only.
 #include "harness.hpp"
 #include "peers.hpp"
 #include "worker_pool.hpp"

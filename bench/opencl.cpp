@@ -1,5 +1,5 @@
-// The OpenCL backend on PoCL against OpenCL called by hand and kernels written in OpenCL C. The peer has the
-// local size that is fastest for it; Volley its own choice.
+// The OpenCL backend on PoCL against direct calls of OpenCL with kernels in OpenCL C. The peer uses its
+// fastest local size, Volley the default.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "raw_opencl.hpp"
@@ -18,7 +18,7 @@ constexpr double seconds = 4;
 constexpr double dispatch_goal = 0.8;
 constexpr double stream_goal = 0.95;
 
-/// Its fastest local size.
+/// Returns the fastest local size of the peer.
 Contender best_of(const char* name, const std::function<void(std::size_t local)>& run) {
     std::vector<Contender> sizes;
     for (const std::size_t local : {0, 64, 256, 1024}) sizes.push_back({name, [run, local] { run(local); }});

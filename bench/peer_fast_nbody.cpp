@@ -1,5 +1,5 @@
-// All pairs, an array a component, so that the inner loop is vectorised; -ffast-math lets its sums be
-// reordered and the root be estimated and refined.
+// All pairs, with one array per component, so that the inner loop is vectorised. -ffast-math permits
+// reordered sums and an estimated, refined root.
 #include "peers.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Point by point, leaving the loop as soon as a point has escaped.
+// Computes point by point, and leaves the loop as soon as a point has escaped.
 #include "peers.hpp"
 
 namespace volley::bench::peer {

@@ -1,4 +1,4 @@
-// The standard library's sine, element by element.
+// The sine function of the standard library, element by element.
 #include "peers.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Copies as one writes them by hand.
+// Hand-written copies.
 #include "peers.hpp"
 
 #include <cstdint>

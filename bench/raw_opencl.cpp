@@ -1,4 +1,4 @@
-// OpenCL through its plain C interface.
+// Calls OpenCL through its C API.
 #include "raw_opencl.hpp"
 
 #if defined(VOLLEY_BENCH_OPENCL)

@@ -1,5 +1,5 @@
-// As much of OpenCL as the peers need, for PoCL's CPU device. Without OpenCL's headers or PoCL, pocl() is
-// null and missing_pocl() says which package would bring it.
+// The parts of OpenCL that the peers need, for PoCL's CPU device. Without the OpenCL headers or PoCL, pocl()
+// returns null and missing_pocl() names the missing package.
 #pragma once
 
 #include <array>
@@ -66,11 +66,11 @@ private:
     ClHandle<_cl_kernel> kernel_;
 };
 
-/// Rows of bytes that lie apart on both sides, as clEnqueue*BufferRect have them; `to` and `from` are
-/// whichever side the data goes to and comes from.
+/// Rows of bytes with gaps on both sides, in the form of clEnqueue*BufferRect. `to` is the destination,
+/// `from` the source, on the host or the device.
 struct ClRect {
     std::array<std::size_t, 3> region;                // bytes of a row, rows of a plane, planes
-    std::array<std::size_t, 3> to, from;              // where it begins: byte, row, plane
+    std::array<std::size_t, 3> to, from;              // the start: byte, row, plane
     std::array<std::size_t, 2> to_pitch, from_pitch;  // bytes from row to row, from plane to plane
 };
 
@@ -83,11 +83,11 @@ public:
 
     /// "pocl 3.1 ..."
     [[nodiscard]] std::string version() const;
-    /// Uses the host's memory, which must outlive it.
+    /// Uses host memory, which must outlive the buffer.
     [[nodiscard]] ClBuffer wrap(void* memory, std::size_t bytes);
-    /// Page-locked memory of the driver's, mapped for good at `*host`.
+    /// Allocates page-locked memory of the driver, permanently mapped at `*host`.
     [[nodiscard]] ClBuffer pinned(std::size_t bytes, void** host);
-    // Transfers of whole buffers and of rects; they wait.
+    // Blocking transfers of whole buffers and of rects.
     void write(const ClBuffer& to, const void* from, std::size_t bytes);
     void read(void* to, const ClBuffer& from, std::size_t bytes);
     void copy_rect(const ClBuffer& to, const ClBuffer& from, const ClRect& rect);
@@ -96,7 +96,7 @@ public:
     [[nodiscard]] ClProgram build(const std::string& source, const std::string& options = "");
     [[nodiscard]] ClKernel kernel(const std::string& source, const std::string& name,
                                   const std::string& options = "");
-    /// A local size of 0 leaves the choice to the driver.
+    /// With a local size of 0, the driver chooses.
     void enqueue(const ClKernel& kernel, std::size_t global, std::size_t local);
     void finish();
     void run(const ClKernel& kernel, std::size_t global, std::size_t local) {
@@ -110,7 +110,7 @@ private:
     [[maybe_unused]] _cl_command_queue* queue_ = nullptr;
 };
 
-/// PoCL's device, opened at the first call; null where there is none.
+/// Returns PoCL's device, opened at the first call; null if there is none.
 [[nodiscard]] ClDevice* pocl();
 [[nodiscard]] std::string_view missing_pocl();
 

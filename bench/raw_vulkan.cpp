@@ -1,4 +1,4 @@
-// The least Vulkan that runs a kernel well.
+// The minimal Vulkan code that runs a kernel well.
 #include "raw_vulkan.hpp"
 
 #include "codegen/glsl/glsl_compiler.hpp"
@@ -13,7 +13,7 @@
 namespace volley::bench {
 namespace {
 
-constexpr auto spin_time = std::chrono::microseconds(100);  // as Volley's
+constexpr auto spin_time = std::chrono::microseconds(100);  // the same as Volley's
 
 void check(VkResult result, const char* what) {
     if (result != VK_SUCCESS)
@@ -50,7 +50,7 @@ RawVulkan::RawVulkan(std::string_view name) {
             physical = candidate;
     }
     if (physical == VK_NULL_HANDLE)
-        throw std::runtime_error("no Vulkan device is called " + std::string(name));
+        throw std::runtime_error("no Vulkan device has a name that contains " + std::string(name));
 
     auto timeline = structure<VkPhysicalDeviceTimelineSemaphoreFeatures>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
@@ -263,7 +263,7 @@ void RawKernel::record(VkCommandBuffer to, float value, std::uint32_t groups) co
     vk.vkCmdBindPipeline(to, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
     vk.vkCmdBindDescriptorSets(to, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &set_, 0, nullptr);
     vk.vkCmdPushConstants(to, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof value, &value);
-    // 65,535 workgroups are all that a dimension is sure to have.
+    // Vulkan guarantees 65,535 workgroups per dimension.
     const std::uint32_t rows = groups > 65535 ? groups / 32768 : 1;
     vk.vkCmdDispatch(to, groups / rows, rows, 1);
 }
@@ -274,14 +274,14 @@ RawVulkan* raw_vulkan() {
         try {
             return std::make_unique<RawVulkan>("llvmpipe");
         } catch (const std::runtime_error&) {
-            return nullptr;  // missing_vulkan() says what to install
+            return nullptr;  // missing_vulkan() names the packages
         }
     }();
     return vulkan.get();
 }
 
 std::string missing_vulkan() {
-    return "lavapipe or shaderc is missing: mesa-vulkan-drivers, libshaderc-dev, glslang-dev";
+    return "lavapipe or shaderc was not found: install mesa-vulkan-drivers, libshaderc-dev, glslang-dev";
 }
 
 }  // namespace volley::bench

@@ -1,7 +1,7 @@
-// Vulkan as one writes it by hand, for the rows that compare with it: storage buffers in a descriptor set, a
-// pipeline of GLSL, command buffers that are recorded once or for each launch, and a timeline semaphore that
-// is waited for as Volley waits: by looking at it for a while, then sleeping. Without Vulkan or shaderc,
-// raw_vulkan() is null and missing_vulkan() says what would bring it.
+// Hand-written Vulkan, as a peer: storage buffers in a descriptor set, a GLSL pipeline, command buffers that
+// are recorded once or for each launch, and a timeline semaphore. Waiting is as in Volley: polling for a
+// while, then sleeping. Without Vulkan or shaderc, raw_vulkan() returns null and missing_vulkan() names the
+// packages.
 #pragma once
 
 #include <volk.h>
@@ -18,7 +18,7 @@ namespace volley::bench {
 
 class RawVulkan;
 
-/// Host-visible memory, mapped. Making it is what an allocation by hand is.
+/// Host-visible, mapped memory. Its constructor is the peer of an allocation.
 class RawBuffer {
 public:
     RawBuffer(RawVulkan& vulkan, std::size_t bytes);
@@ -46,7 +46,7 @@ public:
     RawKernel(const RawKernel&) = delete;
     RawKernel& operator=(const RawKernel&) = delete;
 
-    /// Writes the commands of one launch.
+    /// Records the commands of one launch.
     void record(VkCommandBuffer to, float value, std::uint32_t groups) const;
 
 private:
@@ -61,27 +61,27 @@ private:
 
 class RawVulkan {
 public:
-    /// The device whose name contains `name`; throws std::runtime_error when there is none.
+    /// Opens the device whose name contains `name`. Throws std::runtime_error if there is none.
     explicit RawVulkan(std::string_view name);
     ~RawVulkan();
     RawVulkan(const RawVulkan&) = delete;
     RawVulkan& operator=(const RawVulkan&) = delete;
 
     [[nodiscard]] VkCommandBuffer make_commands();
-    /// Begins, lets the kernel record itself, ends; with a barrier that orders it after what came before.
-    /// `launches`: one after the other, with a barrier before each.
+    /// Records `launches` launches into a command buffer, with a barrier before each that orders it after
+    /// earlier work.
     void record(VkCommandBuffer to, const RawKernel& kernel, float value, std::uint32_t groups,
                 int launches = 1) const;
-    /// The same for a copy from one buffer to another.
+    /// Records a copy between two buffers.
     void record_copy(VkCommandBuffer to, const RawBuffer& target, const RawBuffer& source,
                      std::span<const VkBufferCopy> regions) const;
-    /// Hands it to the device as the timeline's next point.
+    /// Submits the commands as the next point of the timeline.
     std::uint64_t submit(VkCommandBuffer commands);
     void wait(std::uint64_t point) const;
 
     VolkDeviceTable vk{};
     VkDevice device = VK_NULL_HANDLE;
-    std::uint32_t host_memory = 0;  // the memory type that everything is in
+    std::uint32_t host_memory = 0;  // the memory type of all allocations
 
 private:
     VkInstance instance_ = VK_NULL_HANDLE;
@@ -91,7 +91,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// lavapipe by hand; null where this machine cannot.
+/// Returns lavapipe, opened directly; null if this machine lacks it.
 [[nodiscard]] RawVulkan* raw_vulkan();
 [[nodiscard]] std::string missing_vulkan();
 

@@ -1,5 +1,5 @@
-// Blocks of three-dimensional arrays: rows that lie apart on both sides, 32 MiB of them. Speeds count each
-// byte that is moved once.
+// Copies of blocks of three-dimensional arrays: 32 MiB in rows with gaps on both sides. Speeds count each
+// moved byte once.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "peers.hpp"
@@ -24,7 +24,7 @@ constexpr std::size_t rows = 1024;
 constexpr double seconds = 2.5;
 constexpr double copy_goal = 0.8;
 
-/// A block in an array that is larger in each axis; it lies elsewhere in the source than in the target.
+/// A block in an array that is larger in each axis. Its position differs between source and target.
 struct Volume {
     explicit Volume(std::size_t row_bytes, std::size_t gap_bytes)
         : columns(row_bytes / sizeof(float)),
@@ -53,12 +53,12 @@ enum class Kind { Copy, Write, Read };
 
 double goal_of(Kind kind) { return kind == Kind::Copy ? copy_goal : 0; }
 
-/// Of every contender; targets begin as zeros, so that what is moved beside the block is seen.
+/// Fills the source of a contender. Targets start with zeros, which shows bytes written outside the block.
 void fill_source(const Volume& volume, float* source) {
     for (std::size_t i = 0; i < volume.size(); ++i) source[i] = static_cast<float>(i % 4099 + 1);
 }
 
-/// Volley's side: between two buffers, or a buffer and an array of the host's.
+/// Volley's side: between two buffers, or between a buffer and a host array.
 class Ours {
 public:
     Ours(const Volume& volume, Kind kind) : volume_(volume), kind_(kind) {
@@ -80,7 +80,7 @@ public:
         }
     }
 
-    /// What is in the target now.
+    /// Returns the contents of the target.
     [[nodiscard]] std::vector<float> result() const {
         if (kind_ == Kind::Read) return {host_.data(), host_.data() + host_.size()};
         return to_.read(0);
@@ -100,7 +100,7 @@ private:
 
 using Ways = std::vector<std::function<void()>>;
 
-/// Each way of the peer's moves the block to an array that begins at `target`.
+/// Each of the peer's methods moves the block to the array at `target`.
 void compare(Report& report, const Volume& volume, Kind kind, const char* peer, float* target,
              const Ways& ways, double wanted) {
     Ours ours(volume, kind);
@@ -118,7 +118,7 @@ void compare(Report& report, const Volume& volume, Kind kind, const char* peer, 
 
 using CopyPlanes = void (*)(float*, const float*, const peer::Block&, std::size_t, std::size_t);
 
-/// The loop over the planes [begin, end).
+/// Copies the planes [begin, end).
 void run_loop(const Volume& volume, CopyPlanes copy, float* to, const float* from, std::size_t begin,
               std::size_t end) {
     const peer::Block block{volume.columns,        rows,
@@ -144,7 +144,8 @@ void compare_with_loop(Report& report, const Volume& volume, Kind kind) {
             {by(peer::copy_block_by_rows), by(peer::copy_block_by_floats)}, goal_of(kind));
 }
 
-/// By the host in mapped memory; and by the device, where the rows are few enough for a list of them.
+/// The peer copies by the host in mapped memory and, if there are few rows, by the device with a list of
+/// regions.
 void compare_with_vulkan(Report& report, const Volume& volume, Kind kind) {
     if (!go_to_lavapipe(report, gigabytes, "raw-vulkan", 0)) return;
     const OnDevice lavapipe(lavapipe_name);

@@ -1,4 +1,4 @@
-// Formatting of rows. Numbers keep three digits for people and six for tools.
+// Formats rows. Numbers have three digits for people and six for tools.
 #include "report.hpp"
 
 #include <array>
@@ -17,7 +17,7 @@ std::string number(double value, int digits) {
     return text.data();
 }
 
-/// Three digits without an exponent.
+/// Formats three digits without an exponent.
 std::string short_number(double value) {
     std::array<char, 64> text{};
     const int decimals = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
@@ -103,7 +103,7 @@ void Report::write_json(const std::string& path) const {
         out << "  " << json_row(rows_[k]) << (k + 1 < rows_.size() ? ",\n" : "\n");
     }
     out << "]\n";
-    if (!out.flush()) throw std::runtime_error("could not write the rows to " + path);
+    if (!out.flush()) throw std::runtime_error("cannot write the rows to " + path);
 }
 
 std::string Report::table_of(std::string_view group) const {
@@ -145,7 +145,7 @@ void Report::write_markdown(const std::string& path) const {
     }
     std::ofstream out(path);
     out << text;
-    if (!out.flush()) throw std::runtime_error("could not write the table to " + path);
+    if (!out.flush()) throw std::runtime_error("cannot write the table to " + path);
 }
 
 }  // namespace volley::bench

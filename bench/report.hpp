@@ -1,5 +1,5 @@
-// The rows of a run, and how they are shown: a table on the terminal, JSON for tools, Markdown for
-// docs/benchmarks.md. Invariant: a ratio above 1 means that Volley is better, whatever the metric.
+// The rows of a run and their output: a table on the terminal, JSON for tools, Markdown for
+// docs/benchmarks.md. Invariant: a ratio above 1 means that Volley is better, for every metric.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace volley::bench {
 
-/// What a figure counts, and which way is better.
+/// The unit of a figure, and whether higher or lower is better.
 struct Metric {
     std::string_view unit;
     bool more_is_better = true;
@@ -22,7 +22,7 @@ inline constexpr Metric nanoseconds{"ns", false};
 inline constexpr Metric microseconds{"us", false};
 inline constexpr Metric milliseconds{"ms", false};
 
-/// One comparison. Without a peer's value the peer is "none", and the note says what is missing.
+/// One comparison. Without a value of the peer, the peer is "none" and the note names what is missing.
 struct Row {
     std::string bench;
     std::string backend;
@@ -31,13 +31,13 @@ struct Row {
     double value = 0;
     std::string peer;
     std::optional<double> peer_value;
-    double goal = 0;  // the ratio that is wanted
+    double goal = 0;  // the required ratio
     std::string note;
 
     [[nodiscard]] std::optional<double> ratio() const;
 };
 
-/// Where and with what the figures were measured: lines of "what: which".
+/// The machine and software of the figures: pairs of name and value.
 struct Setting {
     std::string what;
     std::string which;
@@ -45,11 +45,11 @@ struct Setting {
 
 class Report {
 public:
-    /// Rows are of this bench, backend and device from now on.
+    /// Sets the bench, backend and device of the following rows.
     void begin(std::string_view bench, std::string_view backend, std::string_view device);
-    /// The same bench on another device.
+    /// Sets another device for the same bench.
     void on(std::string_view backend, std::string_view device);
-    /// Prints the row too.
+    /// Adds a row and prints it.
     void add(Metric metric, double value, std::string_view peer, std::optional<double> peer_value,
              double goal, std::string_view note = {});
 
@@ -58,7 +58,7 @@ public:
 
     void print_settings() const;
     void write_json(const std::string& path) const;
-    /// Replaces what is between the markers `<!-- figures of <group>: begin -->` and `end` of a file, for
+    /// Replaces the text between the markers `<!-- figures of <group>: begin -->` and `end` of a file, for
     /// each group that has rows.
     void write_markdown(const std::string& path) const;
 

@@ -1,4 +1,4 @@
-// The sine of an array that fits the caches.
+// The sine of an array that fits in the caches.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "peers.hpp"

@@ -1,4 +1,4 @@
-// Looking for the devices.
+// Finds the software devices.
 #include "software_devices.hpp"
 
 #include "raw_opencl.hpp"

@@ -1,5 +1,4 @@
-// The devices that rows are measured on besides the CPU: lavapipe and PoCL, where this machine has them
-// together with their peers.
+// The devices of rows other than the CPU: lavapipe and PoCL, if this machine has them and their peers.
 #pragma once
 
 #include "report.hpp"
@@ -10,7 +9,7 @@
 
 namespace volley::bench {
 
-/// A context of one device, current until its end.
+/// A context of one device, current until it is destroyed.
 struct OnDevice {
     explicit OnDevice(const char* name) : context(make_context({.devices = {name}})) {}
     Context context;
@@ -20,8 +19,8 @@ struct OnDevice {
 inline constexpr const char* lavapipe_name = "vulkan:llvmpipe";
 inline constexpr const char* pocl_name = "opencl:0";
 
-/// The report's next rows are of that device. False where it or its peer by hand is missing; a row says so
-/// then.
+/// Sets the device of the following rows. If the device or its peer is missing, adds a row that says so and
+/// returns false.
 [[nodiscard]] bool go_to_lavapipe(Report& report, Metric metric, std::string_view peer, double goal);
 [[nodiscard]] bool go_to_pocl(Report& report, Metric metric, std::string_view peer, double goal);
 

@@ -1,5 +1,5 @@
-// The time until the first result of a fresh process, and of each further kernel: what one pays before
-// anything is fast. No cache on disk on either side.
+// The time to the first result of a new process, and the time of each further kernel, without a cache on disk
+// on either side.
 #include "child.hpp"
 #include "harness.hpp"
 #include "huge_array.hpp"
@@ -33,7 +33,7 @@ std::string scale_source(int step) {
            std::to_string(step) + ".5f;\n}\n";
 }
 
-/// Another kernel for each step: the constant is part of its code.
+/// Returns a different kernel for each step: the constant is part of its code.
 auto scale_kernel(int step) {
     const float constant = static_cast<float>(step) + 0.5F;
     return kernel("scale", [constant](Buff<float> data, Const<float> alpha) {
@@ -42,8 +42,8 @@ auto scale_kernel(int step) {
     });
 }
 
-/// The children of both sides in turns; the best of each, and nothing for PoCL where it is missing. Gives
-/// ours.
+/// Runs the children of both sides in turns and reports the best of each; without PoCL, only Volley's.
+/// Returns Volley's time.
 double compare(Report& report, const std::string& ours, const std::string& theirs, double goal) {
     double volley = std::numeric_limits<double>::infinity();
     double peer = std::numeric_limits<double>::infinity();
@@ -97,7 +97,7 @@ VOLLEY_CHILD(compile_volley) {
     return best;
 }
 
-// clBuildProgram alone: PoCL goes on compiling at the first launch, which is not counted against it.
+// clBuildProgram alone: the rest of PoCL's compilation, at the first launch, is not counted.
 VOLLEY_CHILD(compile_pocl) {
     ClDevice& device = *pocl();
     static_cast<void>(device.build(scale_source(0)));

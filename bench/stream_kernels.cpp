@@ -1,4 +1,4 @@
-// The kernels.
+// The stream kernels.
 #include "stream_kernels.hpp"
 
 #include "harness.hpp"

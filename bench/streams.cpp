@@ -1,4 +1,4 @@
-// Stream kernels over arrays of 64 MiB: the memory's speed, with nothing of ours in the way.
+// Stream kernels over arrays of 64 MiB, limited by memory bandwidth.
 #include "harness.hpp"
 #include "peers.hpp"
 #include "raw_opencl.hpp"
@@ -11,11 +11,11 @@
 namespace volley::bench {
 namespace {
 
-constexpr double seconds = 15;  // memory is shared with other machines: the best run takes a while to come
+constexpr double seconds = 15;  // memory is shared with other machines, so a good run takes a while
 constexpr double plain_goal = 0.9;
 constexpr double pocl_goal = 0.95;
 
-/// The race of one stream: `run_plain` does a part of it.
+/// Races one stream. `run_plain` computes a part of it.
 void compare(Report& report, const Stream& stream,
              void (*run_plain)(const StreamArrays&, std::size_t begin, std::size_t end)) {
     const StreamBuffers ours;

@@ -1,4 +1,4 @@
-// A workgroup's tree reduction through shared memory, one element an invocation: barriers, and little else.
+// Tree reduction in workgroups through shared memory, one element per invocation: mostly barriers.
 #include "harness.hpp"
 #include "huge_array.hpp"
 #include "raw_opencl.hpp"
@@ -14,8 +14,7 @@ constexpr std::size_t count = std::size_t{1} << 22;
 constexpr double seconds = 4;
 constexpr double goal = 5;
 
-// The loop as it is written everywhere, and the same unrolled by hand: PoCL treats barriers in loops
-// differently.
+// The usual loop, and the same unrolled by hand: PoCL compiles barriers in loops differently.
 const char* const source = R"(
 kernel void looped(global float* sums, global const float* data) {
     local float tile[LOCAL];
@@ -45,7 +44,7 @@ void check_sums(std::span<const float> sums, unsigned local, std::size_t groups)
     }
 }
 
-// PoCL's way of making one function of a workgroup is chosen where a kernel is compiled for a local size.
+// PoCL chooses its workgroup method when it compiles a kernel for a local size.
 class WorkGroupMethod {
 public:
     explicit WorkGroupMethod(const char* method) {
@@ -59,7 +58,7 @@ private:
     static constexpr const char* variable = "POCL_WORK_GROUP_METHOD";
 };
 
-/// Against PoCL as it comes, or with a method (null: its own choice) that a user has to know of.
+/// Compares with PoCL. `method` is its workgroup method; null selects PoCL's default.
 void compare(Report& report, unsigned local, const char* method, double wanted) {
     const auto reduce =
         kernel("tree_reduction", {.local = {local}}, [local](Buff<float> sums, Buff<const float> data) {
@@ -119,8 +118,7 @@ void compare(Report& report, unsigned local, const char* method, double wanted) 
 VOLLEY_BENCH(tree_reduction_64, "foundation/tree_reduction_64") { compare(report, 64, nullptr, goal); }
 VOLLEY_BENCH(tree_reduction_256, "foundation/tree_reduction_256") { compare(report, 256, nullptr, goal); }
 
-// PoCL's other method replicates the work-items' code instead of looping over them, which its default chooses
-// not to do.
+// This method, which is not PoCL's default, replicates the code of work-items instead of looping over them.
 VOLLEY_BENCH(tree_reduction_64_replicated, "foundation/tree_reduction_64_replicated") {
     compare(report, 64, "workitemrepl", 0);
 }

@@ -1,4 +1,4 @@
-// The Vulkan backend on lavapipe against Vulkan written by hand and GLSL compiled by shaderc.
+// The Vulkan backend on lavapipe against hand-written Vulkan and GLSL compiled by shaderc.
 #include "codegen/glsl/glsl_compiler.hpp"
 #include "codegen/spirv/compiler.hpp"
 #include "harness.hpp"
@@ -21,9 +21,9 @@ constexpr double seconds = 4;
 constexpr double dispatch_goal = 0.8;
 constexpr double stream_goal = 0.9;
 constexpr double spirv_goal = 10;
-constexpr std::uint32_t local = 64;  // of the peers' workgroups
+constexpr std::uint32_t local = 64;  // workgroup size of the peers
 
-/// GLSL of a stream kernel, one element an invocation.
+/// Returns the GLSL of a stream kernel, one element per invocation.
 std::string stream_glsl(std::string_view statement, int arrays) {
     std::ostringstream text;
     text << "#version 450\nlayout(local_size_x = " << local << ") in;\n";
@@ -32,7 +32,7 @@ std::string stream_glsl(std::string_view statement, int arrays) {
         text << "layout(binding = " << k << ") " << (k > 0 ? "readonly " : "") << "buffer B" << k
              << " { float " << names[k] << "[]; };\n";
     }
-    // Wider grids are two-dimensional here; the index costs a multiplication more.
+    // Large grids are two-dimensional here, so the index needs one more multiplication.
     text << "layout(push_constant) uniform P { float s; };\n"
             "void main() { uint i = gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * gl_WorkGroupSize.x) + "
             "gl_GlobalInvocationID.x; "
@@ -61,7 +61,7 @@ void compare_dispatch(Report& report, int launches, bool recorded_each) {
     raw.wait(raw.submit(once));
     check(memory.data()[small_count - 1] == -1.0F, "a launch by hand");
 
-    // Recorded anew for each launch, from buffers that are used in turns.
+    // Each launch records one command buffer of a ring.
     constexpr std::size_t ring_size = 1024;
     std::vector<VkCommandBuffer> ring(recorded_each ? ring_size : 0);
     for (VkCommandBuffer& commands : ring) commands = raw.make_commands();
@@ -115,7 +115,7 @@ void compare_stream(Report& report, const Stream& stream) {
     report.add(gigabytes, speed(0), "glsl", speed(1), stream_goal);
 }
 
-/// The same kernel in both languages: a chain of statements over a few variables.
+/// The same kernel in C++ and GLSL: a chain of statements over a few variables.
 struct Twin {
     std::string glsl;
     lang::TracedKernel traced;
@@ -156,8 +156,8 @@ codegen::spirv::Target plain_target() {
     return target;
 }
 
-/// From the IR to SPIR-V; with `all_passes`, from the IR as it was traced, against a compiler that optimises
-/// too.
+/// Compares the time from optimised IR to SPIR-V with shaderc. With `all_passes`, starts from the traced IR
+/// and compares with shaderc's optimiser enabled.
 void compare_compilers(Report& report, int statements, bool all_passes) {
     report.on("vulkan", "no device");
     if (!codegen::glsl::available()) {

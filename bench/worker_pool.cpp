@@ -1,4 +1,4 @@
-// A job is published by raising the epoch; workers spin on it and then park.
+// Incrementing the epoch publishes a job. Workers spin on the epoch, then sleep.
 #include "worker_pool.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The threads of the plain C++ peers: as many as cores, kept alive, awake for a while after work, so that no
-// peer pays for starting threads. The caller is one of them.
+// The threads of the plain C++ peers: one per core, including the caller. They stay awake for a while after
+// work, so that no peer pays for starting threads.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ public:
 
     [[nodiscard]] std::size_t threads() const noexcept { return workers_.size() + 1; }
 
-    /// f(begin, end) for pieces of `grain` of the numbers 0 to n; whoever is free takes the next. Returns
+    /// Calls f(begin, end) for pieces of `grain` numbers of 0 to n; free threads take the next piece. Returns
     /// when all are done.
     template <class F>
     void for_each(std::size_t n, std::size_t grain, const F& f) {
@@ -29,7 +29,7 @@ public:
              },
              &f});
     }
-    /// One equal piece for each thread.
+    /// Calls f with one equal piece per thread.
     template <class F>
     void split(std::size_t n, const F& f) {
         for_each(n, (n + threads() - 1) / threads(), f);
@@ -54,7 +54,7 @@ private:
     std::vector<std::thread> workers_;
 };
 
-/// The one that all peers share.
+/// Returns the pool that all peers share.
 [[nodiscard]] WorkerPool& workers();
 
 }  // namespace volley::bench
