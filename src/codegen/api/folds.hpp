@@ -1,5 +1,5 @@
-// The subgroup's folds and scans, taken apart: what combines two values, how far it goes, and what the first
-// lane of an exclusive scan gets.
+// Decomposes the subgroup folds and scans into the operation that combines two values, the kind of scan, and
+// the identity that the first lane of an exclusive scan receives.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -17,7 +17,7 @@ struct Fold {
     Scan scan;
 };
 
-/// Of a SubgroupFold operation; these and both kinds of scan are listed in the same order of operations.
+/// Decomposes a SubgroupFold operation. The IR lists folds, inclusive and exclusive scans in the same order.
 [[nodiscard]] constexpr Fold fold_of(ir::Op op) noexcept {
     using ir::Op;
     constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
@@ -26,7 +26,7 @@ struct Fold {
     return {combines[index % count], static_cast<Scan>(index / count)};
 }
 
-/// The bits of the element that changes nothing.
+/// Returns the bits of the identity element of `combine`.
 [[nodiscard]] constexpr std::uint64_t identity_bits(ir::Op combine, ScalarType type) noexcept {
     const unsigned bits = bits_of(type);
     const std::uint64_t ones = ~std::uint64_t{0} >> (64 - bits);

@@ -1,4 +1,4 @@
-// What a code generator says when the device lacks what a kernel needs: one wording for all of them.
+// The error that every code generator throws when the device lacks a feature that the kernel needs.
 #pragma once
 
 #include "core/fail.hpp"
@@ -10,7 +10,7 @@
 
 namespace volley::codegen {
 
-/// "opencl:0 (...) has no f64; kernel 'scale', mul at scale.cpp:8; ...". `node` may be ir::none.
+/// Throws "opencl:0 (...) has no f64; kernel 'scale', mul at scale.cpp:8; ...". `node` may be ir::none.
 [[noreturn]] inline void refuse(const ir::Function& fn, ir::NodeId node, std::string_view device,
                                 std::string_view lacks, std::string_view advice) {
     const std::string where = node == ir::none ? std::string() : fn.where(fn[node].loc);
