@@ -1,4 +1,4 @@
-// The passes before the emitter.
+// Runs the passes that precede the emitter.
 #include "codegen/clike/compiler.hpp"
 
 #include "codegen/clike/kernel_emitter.hpp"
@@ -12,7 +12,7 @@
 namespace volley::codegen::clike {
 namespace {
 
-// Clang gives up at 256 brackets inside of each other.
+// Clang rejects brackets nested deeper than 256.
 constexpr unsigned deepest = 200;
 
 }  // namespace

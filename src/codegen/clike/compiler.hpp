@@ -1,5 +1,5 @@
-// From a function to text: functions become arithmetic, what is nested too deeply for compilers is laid flat,
-// then the emitter writes. What the compilers of all dialects share.
+// Compiles IR to text for every C-like dialect: expands math functions into arithmetic, flattens nesting that
+// compilers reject, then runs the emitter.
 #pragma once
 
 #include "codegen/clike/dialect.hpp"
@@ -7,7 +7,7 @@
 
 namespace volley::codegen::clike {
 
-/// `fn` is verified and optimised. Source::options is left to the caller.
+/// Requires a verified and optimised `fn`. The caller fills Source::options.
 [[nodiscard]] Source compile(const ir::Function& fn, const Variant& variant, const Features& features,
                              const Dialect& dialect);
 

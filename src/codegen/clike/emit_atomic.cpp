@@ -1,5 +1,5 @@
-// Atomics: one call where the dialect has it, a loop of compare and exchange for other floats, two 32-bit
-// atomics for those 64-bit ones that two can stand for. Relaxed order, as docs/ir.md section 8 says.
+// Atomics: a single call if the dialect has one, a compare-exchange loop for other float operations, two
+// 32-bit atomics for 64-bit operations that can be split. The memory order is relaxed (docs/ir.md section 8).
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
 
@@ -21,7 +21,7 @@ Op plain(Op op) {
 
 }  // namespace
 
-// A function for the pointer's space: OpenCL 1.2 has no pointers to all of them.
+// Defines one function per address space: OpenCL 1.2 has no generic pointers.
 std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
     std::string name = cat(ir::mnemonic(op), '_', name_of(s), space == Space::Global ? "_global" : "_shared");
     if (helpers_.has(name)) return name;
@@ -37,8 +37,8 @@ std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
     return name;
 }
 
-// Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there
-// before: a carry is known from the lower word's old value.
+// Splits a 64-bit sum or bit operation into two 32-bit operations. This is correct only if the old value is
+// unused; the carry follows from the old value of the low word.
 std::string KernelEmitter::split_atomic(Op op, Space space) {
     std::string name = cat(ir::mnemonic(op), space == Space::Global ? "_words_global" : "_words_shared");
     const std::string_view word = d_.type(ScalarType::U32);

@@ -28,8 +28,8 @@ void KernelEmitter::emit_if(NodeId id) {
     close();
 }
 
-// The trip count is mathematical, the index never wraps: with a step of one the index itself says when to
-// stop, as it does where the step cannot pass the type's end; else the trips are counted.
+// The trip count is exact and the index never wraps (docs/ir.md). If the step is one, or cannot step past the
+// end of the type's range, the loop tests the index; otherwise it counts trips.
 void KernelEmitter::emit_for(NodeId id) {
     const ir::Node& node = fn_[id];
     const ScalarType s = node.type.scalar();
@@ -119,14 +119,14 @@ void KernelEmitter::emit_sync(NodeId id) {
     switch (fn_[id].op) {
         case Op::Barrier: line(d_.barrier()); return;
         case Op::SubgroupBarrier:
-            // An invocation alone sees what it did itself.
+            // A subgroup of one invocation needs no barrier.
             if (features_.subgroup_size > 1) line(d_.subgroup_barrier());
             return;
         default: line(d_.fence(static_cast<ir::FenceScope>(fn_[id].imm))); return;
     }
 }
 
-// Claims room for a record behind the report header and fills it; what does not fit is counted.
+// Claims space for a record in the report buffer and fills it. Records that do not fit are counted.
 void KernelEmitter::emit_print(NodeId id) {
     const auto args = fn_.args(id);
     const auto number = static_cast<std::uint32_t>(out_.prints.size());

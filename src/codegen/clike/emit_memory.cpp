@@ -1,5 +1,5 @@
-// Loads and stores, in the host's layout: a pointer to scalars, and an index made of a constant and of
-// computed steps times strides. Variables whose steps are all constant are one C variable a scalar.
+// Loads and stores in the host's layout: a pointer to scalars, indexed by a constant plus computed steps
+// times strides. A variable whose steps are all constant becomes one C variable per scalar.
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
 
@@ -20,9 +20,9 @@ bool KernelEmitter::Place::aligned_to(std::uint64_t bytes) const {
     return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
 }
 
-// ---- places ----
+// ---- locations ----
 
-// Constant steps beyond the end are legal, and stay inside here.
+// Out-of-range constant steps are legal; they are clamped to the last part.
 KernelEmitter::Place KernelEmitter::place_of(NodeId root, std::span<const NodeId> path, bool element) const {
     Place place;
     place.root = root;
@@ -84,7 +84,7 @@ std::vector<Expr> KernelEmitter::indices(const Place& place, bool many) {
         const ScalarType s = fn_.type(dim.index).scalar();
         Expr e = use(dim.index);
         if (space == Space::Private && !e.bits) {
-            // A wrong index must not reach what else is on the stack.
+            // An out-of-range index must not reach other objects on the stack.
             const bool wide = size_of(s) == 8;
             const ScalarType t = wide ? ScalarType::U64 : ScalarType::U32;
             const Expr plain = size_of(s) < 4 ? s_.convert(s, t, e) : s_.without_sign(s, e);
@@ -101,7 +101,7 @@ std::vector<Expr> KernelEmitter::indices(const Place& place, bool many) {
     return list;
 }
 
-// In units of `unit` bytes. Buffers may be larger than 32 bits can count, other memory is not.
+// Returns the index in units of `unit` bytes. Only buffers can exceed 32-bit indices.
 Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
                                std::uint64_t unit) {
     const Space space = memories_[memory_[place.root]].space;
@@ -123,13 +123,13 @@ Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims
         }
     }
     if (terms.empty()) {
-        // Negative ones point before the buffer: undefined, but well formed.
+        // A negative constant points before the buffer: undefined, but the text must still be well formed.
         return expr(wide && constant > 0xffffffffu ? s_.literal(ScalarType::U64, constant).text
                                                    : cat(wide ? constant : constant & 0xffffffffu));
     }
     if (terms.size() == 1 && terms[0].factor == 1 && constant == 0) {
         if (size_of(terms[0].type) > 1) return terms[0].index;
-        // Compilers take indices that are characters for mistakes.
+        // Compilers warn about subscripts of type char.
         Expr e = cast(d_.type(ScalarType::I32), terms[0].index);
         add_reads(e, terms[0].index);
         return e;
@@ -159,7 +159,7 @@ Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims
     return sum;
 }
 
-/// The scalar in memory as an lvalue.
+/// Returns the scalar in memory as an lvalue.
 Expr KernelEmitter::element(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
                             ScalarType memory_type) {
     const Memory& memory = memories_[memory_[place.root]];
@@ -218,7 +218,7 @@ KernelEmitter::Exprs KernelEmitter::load_place(const Place& place) {
 void KernelEmitter::store_place(const Place& place, Exprs values) {
     const ir::Leaves all = ir::leaves_of(place.type);
     const std::vector<Expr> dims = indices(place, all.size() > 1);
-    // What one of the stores would change is read before the first.
+    // Values that read memory are evaluated before the first store.
     if (all.size() > 1) {
         for (std::size_t k = 0; k < all.size(); ++k) {
             if (!values[k].reads.empty()) values[k] = atom(all[k].scalar, std::move(values[k]));
@@ -332,12 +332,13 @@ void KernelEmitter::emit_store(NodeId id) {
         const Expr& variable = variables_[memory_[root]][part.first + k];
         const std::string declaration =
             declared_by_[root] == id ? cat(s_.type(scalars[k]), ' ') : std::string();
-        if (declaration.empty() && values[k].text == variable.text) continue;  // it keeps what it has
+        if (declaration.empty() && values[k].text == variable.text)
+            continue;  // store of the variable's own value
         line(cat(declaration, variable.text, " = ", values[k].text, ';'));
     }
 }
 
-// A value whose parts are asked for by computed steps is an array too.
+// Copies a value with computed extract steps into an array.
 void KernelEmitter::spill(NodeId id) {
     const Memory& memory = memories_[memory_[id]];
     declare_array(memory);

@@ -1,5 +1,5 @@
-// Subgroup operations. Where each invocation is its own subgroup they are what one lane gives; else the
-// dialect has functions for scalars of 32 and 64 bits, and the others go as such.
+// Subgroup operations. If each invocation is its own subgroup they reduce to the single lane's value;
+// otherwise the dialect has functions for 32 and 64-bit scalars, and other scalars are converted to those.
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
 
@@ -10,7 +10,7 @@ using ir::Op;
 
 namespace {
 
-/// What stands for a scalar in subgroup functions.
+/// Returns the type that carries a scalar through subgroup functions.
 ScalarType carrier(ScalarType s) {
     switch (s) {
         case ScalarType::Bool:
@@ -51,7 +51,7 @@ Expr KernelEmitter::fold_scalar(const Fold& fold, ScalarType s, const Expr& x) {
         const std::string body = d_.fold_body(fold, t, identity, combine);
         helpers_.define(name, cat(d_.type(t), ' ', name, '(', d_.type(t), " x)"), body);
     }
-    // The identity of the narrow type is not that of the wide one: min and max meet it from inside.
+    // The wide type's identity lies outside the narrow type's range; min and max clamp it back.
     const bool clamps = fold.scan == Scan::Exclusive && s != t && s != ScalarType::F16 &&
                         s != ScalarType::Bool && (fold.combine == Op::Min || fold.combine == Op::Max);
     Expr e = expr(cat(name, '(', s_.convert(s, t, x).text, ')'));
@@ -103,7 +103,7 @@ void KernelEmitter::emit_lane(NodeId id) {
     Expr lane = use(fn_.arg(id, 1));
     if (fn_[id].op == Op::SubgroupShuffleXor)
         lane = s_.apply(Op::Xor, ScalarType::U32, named("subgroup_lane"), lane);
-    // A lane that is not there gives any value, but must not be asked for.
+    // The result of reading an absent lane is arbitrary, but the device must not be asked for one.
     lane = s_.apply(Op::Min, ScalarType::U32, lane, s_.number(features_.subgroup_size - 1));
     if (count > 1) lane = atom(ScalarType::U32, std::move(lane));
     for (std::size_t k = 0; k < count; ++k) list.push_back(shuffled(s, use(operand, k), lane));
@@ -136,7 +136,7 @@ void KernelEmitter::emit_vote(NodeId id) {
     } else if (alone) {
         list.push_back(use(fn_.arg(id, 0)));
     } else {
-        // All: nobody votes against.
+        // All: no lane votes against.
         const bool all = op == Op::SubgroupAll;
         Expr vote = use(fn_.arg(id, 0));
         if (all) vote = negation(vote);

@@ -13,7 +13,8 @@ using ir::Op;
 void KernelEmitter::emit_node(NodeId id) {
     const ir::Node& node = fn_[id];
     site_.node = id;
-    // What this operation alone uses is written as part of it, and needs no statement before it.
+    // Pending operands used only here become part of this operation's text and need no statement of their
+    // own.
     const auto args = fn_.args(id);
     std::erase_if(pending_, [&](NodeId waiting) {
         return uses_[waiting] == 1 && std::find(args.begin(), args.end(), waiting) != args.end();
@@ -145,7 +146,7 @@ void KernelEmitter::emit_convert(NodeId id) {
     define(id, std::move(list));
 }
 
-// Where scalars have other sizes: narrow ones are put together or taken out by shifts.
+// If scalar sizes differ, narrow scalars are joined or split by shifts.
 void KernelEmitter::emit_bitcast(NodeId id) {
     const NodeId operand = fn_.arg(id, 0);
     const ScalarType from = fn_.type(operand).scalar();
@@ -202,7 +203,7 @@ void KernelEmitter::emit_extract(NodeId id) {
     const auto path = fn_.args(id).subspan(1);
     if (spilled_[composite]) {
         Exprs list = load_place(place_of(composite, path, false));
-        for (Expr& e : list) std::erase(e.reads, composite);  // written once
+        for (Expr& e : list) std::erase(e.reads, composite);  // a spilled value is written once
         define(id, std::move(list));
         return;
     }

@@ -1,4 +1,4 @@
-// A piece of C: an expression's text with what is needed to put it into a larger one.
+// A C expression: its text, and the precedence and dependencies needed to embed it in a larger one.
 #pragma once
 
 #include "ir/function.hpp"
@@ -11,7 +11,7 @@
 
 namespace volley::codegen::clike {
 
-/// C's levels of precedence, loosest first.
+/// C's precedence levels, loosest first.
 enum class Level : std::uint8_t {
     Choice,  // ?:
     LogicOr,
@@ -24,19 +24,19 @@ enum class Level : std::uint8_t {
     Shift,
     Sum,
     Product,
-    Unary,  // casts too
+    Unary,  // includes casts
     Primary,
 };
 
 struct Expr {
     std::string text;
     Level level = Level::Primary;
-    /// A name or literal that nothing changes: it may be written anywhere and any number of times.
+    /// A name or literal whose value never changes; it may be repeated and moved freely.
     bool fixed = false;
-    std::optional<std::uint64_t> bits;  // of a literal
-    /// Roots whose memory the text reads: it must not move behind a write to them.
+    std::optional<std::uint64_t> bits;  // value of a literal
+    /// Roots whose memory the text reads; the text must not move past a write to them.
     std::vector<ir::NodeId> reads;
-    /// For signed integers: the same bits as an unsigned expression, where that is shorter than a cast.
+    /// For signed integers: the same bits as an unsigned expression, if that is shorter than a cast.
     std::string plain;
     Level plain_level = Level::Primary;
 };
@@ -55,12 +55,12 @@ struct Expr {
     return e;
 }
 
-/// The text, in parentheses where it binds less than asked.
+/// Returns the text, parenthesised if it binds more loosely than `level`.
 [[nodiscard]] inline std::string at_least(const Expr& e, Level level) {
     return e.level < level ? '(' + e.text + ')' : e.text;
 }
 
-/// a op b. Operators that people mix up get parentheses around operands that are no plain terms.
+/// Returns `a op b`. Operators whose precedence is easily confused get parentheses around compound operands.
 [[nodiscard]] Expr binary(const Expr& a, std::string_view op, const Expr& b);
 [[nodiscard]] Expr cast(std::string_view type, const Expr& e);
 [[nodiscard]] Expr choice(const Expr& condition, const Expr& a, const Expr& b);

@@ -1,4 +1,4 @@
-// The texts of the helper functions.
+// The text of the helper functions.
 #include "codegen/clike/helpers.hpp"
 
 #include "core/fail.hpp"
@@ -48,7 +48,7 @@ std::string Helpers::integer(Op op, ScalarType s) {
     const bool sign = is_signed_integer(s);
     const bool wide = size_of(s) == 8;
     const unsigned bits = bits_of(s);
-    // Wide enough for arithmetic, and without sign.
+    // Unsigned, and wide enough for arithmetic.
     const std::string w = type(wide ? ScalarType::U64 : ScalarType::U32);
     const std::string one = wide ? cat("1", d_.suffix64(true)) : std::string("1u");
     std::string name = cat(ir::mnemonic(op), '_', name_of(s));
@@ -84,7 +84,7 @@ std::string Helpers::integer(Op op, ScalarType s) {
                        d_.clz(wide), "(x)", bits < 32 ? cat(" - ", 32 - bits) : std::string(), ");");
             break;
         case Op::Ctz:
-            // Ones below the lowest set bit; all of them where there is none.
+            // Counts the ones below the lowest set bit; all bits if x is 0.
             body = cat("const ", w, " x = (", u, ")a;\nreturn (", t, ")", d_.popcount(wide), "((", w, ")(", u,
                        ")(~x & (x - ", one, ")));");
             break;
@@ -119,7 +119,7 @@ std::string Helpers::floating(Op op, ScalarType s) {
         case Op::Max:
             define(name, cat(t, ' ', name, '(', t, " a, ", t, " b)"), "return a > b || b != b ? a : b;");
             break;
-        case Op::Sign:  // NaN and zeros stay what they are
+        case Op::Sign:  // NaN and zeros are returned unchanged
             define(name, cat(t, ' ', name, '(', t, " a)"),
                    cat("return a > 0.0", f, " ? 1.0", f, " : a < 0.0", f, " ? -1.0", f, " : a;"));
             break;
@@ -129,7 +129,7 @@ std::string Helpers::floating(Op op, ScalarType s) {
                    cat("return a == ", d_.infinity(s), " || a == -", d_.infinity(s), ";"));
             break;
         case Op::Neg:
-        case Op::Abs: {  // on the sign bit alone
+        case Op::Abs: {  // changes the sign bit only
             const ScalarType bits = s == ScalarType::F64 ? ScalarType::U64 : ScalarType::U32;
             const std::string mask =
                 s == ScalarType::F64
@@ -146,8 +146,8 @@ std::string Helpers::floating(Op op, ScalarType s) {
     return name;
 }
 
-// Twice the digits and two more make the second rounding harmless. Without f64 one step of correction is
-// made, where nothing on the way can leave the range.
+// f64 has more than twice the digits of f32 plus two, so rounding the f64 quotient again is harmless. Without
+// f64, one correction step is applied in the range where no intermediate can overflow or underflow.
 std::string Helpers::exact_quotient(bool f64) {
     std::string name = "div_f32";
     define(name, "float div_f32(float a, float b)",
@@ -219,7 +219,7 @@ std::string Helpers::float_to_half() {
                    "const ", u, " sign = (bits >> 16) & 0x8000u;\n", "const ", u,
                    " m = bits & 0x7fffffffu;\n", "if (m > 0x7f800000u) return (", h, ")(sign | 0x7e00u);\n",
                    "if (m >= 0x477ff000u) return (", h, ")(sign | 0x7c00u);\n",
-                   // The last place of 0.5 is that of the smallest half.
+                   // The last place of 0.5f equals the smallest subnormal half.
                    "if (m < 0x38800000u) return (", h, ")(sign | (",
                    d_.reinterpret(ScalarType::U32, ScalarType::F32, cat(m, " + 0.5f")), " - 0x3f000000u));\n",
                    "return (", h, ")(sign | ((m - 0x38000000u + 0xfffu + (m >> 13 & 1u)) >> 13));");
@@ -228,7 +228,7 @@ std::string Helpers::float_to_half() {
     return name;
 }
 
-// Rounded to odd on the way, so that nothing is rounded twice.
+// Rounds to odd in f32, which prevents double rounding.
 std::string Helpers::double_to_half() {
     const std::string half = float_to_half();
     std::string name = "half_of_double";
@@ -278,7 +278,7 @@ std::string Helpers::store_bytes(ScalarType s, Space space) {
     return name;
 }
 
-// Once it is full nobody adds to the number of bytes any more: it must not wrap.
+// Once the buffer is full, the byte count is no longer incremented, so it cannot wrap.
 std::string Helpers::claim_report() {
     std::string name = "claim_report";
     const std::string u = type(ScalarType::U32);

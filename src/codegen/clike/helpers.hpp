@@ -1,5 +1,5 @@
-// The small functions that stand before a kernel: what docs/ir.md defines and C does not (division by zero,
-// conversions that saturate, ...). Each is written when it is first asked for, behind those that it uses.
+// Helper functions that precede the kernel: operations that docs/ir.md defines and C does not (division by
+// zero, saturating conversions, ...). Each is emitted on first use, after the helpers that it calls.
 #pragma once
 
 #include "codegen/clike/dialect.hpp"
@@ -14,21 +14,21 @@ class Helpers {
 public:
     explicit Helpers(const Dialect& dialect) : d_(dialect) {}
 
-    /// Each gives the function's name.
+    /// Each function defines its helper on first use and returns the helper's name.
     std::string integer(ir::Op op, ScalarType s);   // Div, Rem, Min, Max, Abs, Sign, PopCount, Clz, ...
-    std::string floating(ir::Op op, ScalarType s);  // Min, Max, Sign, IsNan, IsInf, of f32 and f64
-    std::string exact_quotient(bool f64);           // of f32, where the device's is loose
+    std::string floating(ir::Op op, ScalarType s);  // Min, Max, Sign, IsNan, IsInf for f32 and f64
+    std::string exact_quotient(bool f64);           // for f32, if the device's division is inexact
     std::string exact_root(bool f64);
     std::string float_to_integer(ScalarType from, ScalarType to);
     std::string half_to_float();
     std::string float_to_half();
     std::string double_to_half();
     std::string clamp_index(bool wide);
-    std::string load_bytes(ScalarType s, Space space);  // s unsigned, from any address
+    std::string load_bytes(ScalarType s, Space space);  // s is unsigned; any alignment
     std::string store_bytes(ScalarType s, Space space);
     std::string claim_report();
 
-    /// Defines a function unless it is there. `head` is "int div_int(int a, int b)".
+    /// Defines a function unless it exists already. `head` is like "int div_int(int a, int b)".
     void define(const std::string& name, std::string_view head, std::string_view body);
     [[nodiscard]] bool has(const std::string& name) const { return names_.contains(name); }
     [[nodiscard]] const std::string& text() const noexcept { return text_; }

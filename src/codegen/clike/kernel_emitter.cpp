@@ -1,5 +1,5 @@
-// The kernel around its body: what is known before, parameters, ids, the guard at the grid's edge; and how
-// expressions become statements.
+// Everything around the kernel's body (planning, parameters, ids, the guard at the grid's edge), and the
+// conversion of expressions into statements.
 #include "codegen/clike/kernel_emitter.hpp"
 
 #include "core/text.hpp"
@@ -18,10 +18,10 @@ using ir::Op;
 namespace {
 
 constexpr std::size_t longest_inlined = 72;
-constexpr std::uint64_t most_scalars = 16;  // of a variable that is not an array
+constexpr std::uint64_t most_scalars = 16;  // larger variables become arrays
 constexpr std::array<char, 3> axes = {'x', 'y', 'z'};
 
-// The names that a text contains.
+// Returns the identifiers in a text.
 std::unordered_set<std::string_view> words_of(std::string_view text) {
     std::unordered_set<std::string_view> words;
     const auto part = [](char c) {
@@ -94,7 +94,8 @@ void KernelEmitter::plan() {
         memory.name = parameters_[p];
         memory.read_only = fn_.params[p].read_only;
     }
-    // What accesses a variable first; a whole store beside the declaration declares it.
+    // Finds the first access to each variable. If it is a whole store in the same region, it declares the
+    // variable.
     std::vector<bool> met(fn_.nodes.size());
     ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
         const Op op = fn_[id].op;
@@ -185,7 +186,7 @@ std::string KernelEmitter::guard() const {
     return cat("    if (", outside, ") return;\n");
 }
 
-// Only what the body names is declared: what it does not use costs nothing, not even a reader's time.
+// Declares only the names that the body uses.
 std::string KernelEmitter::prologue(std::string_view body) {
     std::string arrays;
     std::string pointers;
@@ -206,7 +207,7 @@ std::string KernelEmitter::prologue(std::string_view body) {
         if (fn_[id].op == Op::Shared) arrays += shared_declaration(id);
     });
     const std::string edge = guarded_ ? guard() : std::string();
-    // Ids name each other, those that are declared later first.
+    // An id may refer to ids listed after it, so declarations are emitted in reverse.
     std::string declared;
     std::string named = cat(edge, body);
     for (const auto& [name, text] : ids()) {
@@ -262,8 +263,8 @@ std::string KernelEmitter::signature(std::string_view body) {
     return text + ") {\n";
 }
 
-// A composite value as a struct of runs of scalars with the padding written out, which every compiler lays
-// out as the host does. Scalars that are not aligned to their size are kept as bytes.
+// Declares a composite parameter as a struct of scalar arrays with explicit padding, which every compiler
+// lays out like the host. If any scalar is misaligned, the struct is an array of bytes.
 KernelEmitter::Exprs KernelEmitter::struct_of(std::uint32_t p) {
     const DType type = fn_.params[p].type;
     const std::string& name = parameters_[p];
@@ -339,7 +340,7 @@ void KernelEmitter::locate(NodeId id) {
     if (loc == shown_ || loc.line == 0) return;
     const auto remark = [this](std::string text) {
         for (char& c : text) {
-            if (c == '\n' || c == '\r' || c == '\\') c = ' ';  // none may end or continue the comment
+            if (c == '\n' || c == '\r' || c == '\\') c = ' ';  // must not end or continue the comment
         }
         line("// " + text);
     };
@@ -348,7 +349,7 @@ void KernelEmitter::locate(NodeId id) {
     }
     shown_ = loc;
     std::string where = fn_.where(loc);
-    // The file's name is enough for a reader, and the same wherever the sources lie.
+    // The file name suffices, and keeps the text independent of where the sources are.
     if (const std::size_t folder = where.find_last_of("/\\"); folder != std::string::npos)
         where.erase(0, folder + 1);
     remark(std::move(where));

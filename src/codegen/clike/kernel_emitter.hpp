@@ -1,9 +1,10 @@
-// Walks a kernel's IR and writes it as text that a person can read: one invocation's view of the kernel.
+// Writes a kernel's IR as readable C-like text, from the view of one invocation.
 //
-// A value is a list of scalars, each an expression. What is used once, near by, becomes part of the statement
-// that uses it; all else gets a name. Text that reads memory is pinned by a statement of its own before
-// anything that may write there. Memory is typed pointers to scalars and indices from the host's layout, so
-// that no rule of the device about structs matters. Blocks of C are the IR's regions.
+// A value is a list of scalars, each an expression. An expression used once, in the same region, is embedded
+// in the statement that uses it; others get a name. Text that reads memory is evaluated by its own statement
+// before any possible write to that memory. Memory is accessed through typed pointers to scalars with indices
+// computed from the host's layout, so the device's struct layout rules do not matter. C blocks correspond to
+// the IR's regions.
 #pragma once
 
 #include "codegen/clike/dialect.hpp"
@@ -28,13 +29,13 @@ public:
     KernelEmitter(const ir::Function& fn, const Variant& variant, const Features& features,
                   const Dialect& dialect);
 
-    /// Writes the whole kernel; once.
+    /// Writes the whole kernel. Call once.
     [[nodiscard]] Source emit();
 
 private:
     using Exprs = std::vector<Expr>;
 
-    // kernel_emitter.cpp: the kernel around its body
+    // kernel_emitter.cpp: the code around the body
     void plan();
     void name_parameters();
     [[nodiscard]] std::string header() const;
@@ -49,12 +50,12 @@ private:
     [[nodiscard]] std::size_t leaf_count(ir::NodeId id) const { return values_[id].size(); }
     void define(ir::NodeId id, Exprs leaves);
     void define(ir::NodeId id, Expr leaf) { define(id, Exprs{std::move(leaf)}); }
-    /// Gives each leaf that is not fixed a name, by a statement.
+    /// Emits a statement that names each leaf that is not fixed.
     void materialise(ir::NodeId id, Exprs& leaves);
-    /// For what must happen in its place, used or not.
+    /// Defines a value that must be evaluated here, whether or not it is used.
     void define_here(ir::NodeId id, Exprs leaves);
     Expr atom(ScalarType s, Expr e);
-    void before_write(ir::NodeId root);  // statements for pending text that reads what is written
+    void before_write(ir::NodeId root);  // materialises pending text that reads `root`
     void before_all();
     static constexpr ir::NodeId all_buffers = ir::none - 1;
     [[nodiscard]] ir::NodeId memory_key(ir::NodeId root) const {
@@ -84,14 +85,14 @@ private:
         Space space = Space::Private;
         std::string name;
         bool read_only = false;
-        std::vector<ScalarType> types;  // of pointers that accesses need
+        std::vector<ScalarType> types;  // pointer types that accesses need
         std::uint64_t bytes = 0;
         [[nodiscard]] std::string pointer(ScalarType s) const;  // the pointer's or array's name
     };
     struct Dim {
         ir::NodeId index = ir::none;
         std::uint64_t stride = 0;  // bytes
-        std::uint64_t count = 0;   // 0: a buffer's elements
+        std::uint64_t count = 0;   // 0 for a buffer's elements
     };
     struct Place {
         ir::NodeId root = ir::none;
@@ -102,7 +103,7 @@ private:
     };
     [[nodiscard]] Place place_of(ir::NodeId root, std::span<const ir::NodeId> path, bool element) const;
     [[nodiscard]] Place place_of(ir::NodeId access) const;
-    /// The first leaf and the type that constant steps lead to.
+    /// The first leaf and the type that a path of constant steps selects.
     struct Part {
         std::size_t first = 0;
         DType type;
@@ -110,7 +111,7 @@ private:
     [[nodiscard]] Part part_at(DType type, std::span<const ir::NodeId> path) const;
     void plan_access(ir::NodeId access);
     void need_types(const Place& place);
-    /// Names for the indices of a place, so that several leaves can use them.
+    /// Returns the location's indices; with `many`, names them so that several leaves can share them.
     std::vector<Expr> indices(const Place& place, bool many);
     Expr index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
                     std::uint64_t unit);
@@ -164,15 +165,15 @@ private:
     ir::Loc shown_;
 
     std::vector<Exprs> values_;
-    std::vector<ir::NodeId> pending_;  // whose text reads memory and stands nowhere yet
+    std::vector<ir::NodeId> pending_;  // values whose text reads memory and is not emitted yet
     std::vector<std::uint32_t> uses_;
-    std::vector<bool> near_;               // its one use is in the region of its definition
-    std::vector<bool> spilled_;            // some of its parts are asked for by computed steps
+    std::vector<bool> near_;               // the only use is in the defining region
+    std::vector<bool> spilled_;            // some parts are extracted by computed steps
     std::vector<bool> indexed_;            // variables that are arrays
-    std::vector<ir::NodeId> declared_by_;  // variables: the store that declares them
-    std::vector<std::uint32_t> memory_;    // by node: its index in memories_
+    std::vector<ir::NodeId> declared_by_;  // by variable: the store that declares it
+    std::vector<std::uint32_t> memory_;    // by node: index into memories_
     std::vector<Memory> memories_;
-    std::vector<Exprs> variables_;  // by index in memories_: names of the scalars of a variable
+    std::vector<Exprs> variables_;  // by index into memories_: names of a variable's scalars
     std::vector<std::string> parameters_;
     std::string structs_;  // types of composite values
     bool barrier_ = false;

@@ -1,4 +1,4 @@
-// What may not be a name, and finding one that is free.
+// Reserved names, and the choice of a free one.
 #include "codegen/clike/names.hpp"
 
 #include "core/text.hpp"
@@ -9,8 +9,7 @@
 namespace volley::codegen::clike {
 namespace {
 
-// Keywords and types of the languages, and what the emitter's own text calls without a prefix that Volley's
-// users would not choose.
+// Keywords and types of the languages, and functions that the emitter calls under names a user might choose.
 constexpr std::string_view reserved[] = {
     "alignas",     "alignof",       "and",          "and_eq",      "asm",          "auto",
     "bitand",      "bitor",         "bool",         "break",       "case",         "catch",
@@ -39,10 +38,10 @@ constexpr std::string_view reserved[] = {
     "local_id_x",  "local_id_y",    "local_id_z",   "group_id_x",  "group_id_y",   "group_id_z",
     "local_index", "subgroup_id",   "subgroup_lane"};
 
-// What the emitter's own names begin with, before a number.
+// Prefixes that the emitter numbers for its own names.
 constexpr std::string_view counted[] = {"v", "x", "k", "t", "parts", "shared", "report", "trips"};
 
-// Families of functions and macros.
+// Prefixes of functions and macros.
 constexpr std::string_view prefixes[] = {
     "__",         "as_",   "atom_",  "atomic", "convert_", "get_",    "cl_",          "CL",
     "sub_group_", "load_", "store_", "vload",  "vstore",   "ballot_", "global_size_", "group_count_"};
@@ -60,7 +59,7 @@ bool may_clash(std::string_view name) {
     for (const std::string_view prefix : prefixes) {
         if (name.starts_with(prefix)) return true;
     }
-    // Macros: INFINITY, M_PI, ...; and helpers: div_i32, u8_from_f32.
+    // Macros such as INFINITY and M_PI, and helpers such as div_i32 and u8_from_f32.
     const bool lower = std::any_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
     if (!lower && name.size() > 1) return true;
     const std::size_t bar = name.rfind('_');
@@ -74,7 +73,7 @@ bool may_clash(std::string_view name) {
 }  // namespace
 
 std::string valid_name(std::string_view wanted) {
-    constexpr std::size_t longest = 63;  // what C promises to tell apart
+    constexpr std::size_t longest = 63;  // significant characters that C guarantees
     std::string name;
     for (const char c : wanted.substr(0, longest)) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -87,7 +86,7 @@ std::string valid_name(std::string_view wanted) {
 
 std::string Names::unique(std::string_view wanted) {
     std::string name = valid_name(wanted);
-    // Names that begin with an underscore and a capital, or two underscores, are the compiler's.
+    // Names that begin with two underscores, or an underscore and a capital, are reserved for the compiler.
     if (name[0] == '_') name = cat('a', name);
     if (may_clash(name)) name = cat("a_", name, "_a");
     if (taken_.insert(name).second) return name;

@@ -1,4 +1,4 @@
-// Names in the text: valid in C, C++ and OpenCL C, no keyword or function of theirs, and each given once.
+// Identifiers in the text: valid in C, C++ and OpenCL C, not reserved, and each handed out once.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace volley::codegen::clike {
 
 class Names {
 public:
-    /// The wanted name with what is no letter or digit made '_', and an ending where it is taken.
+    /// Returns the requested name with invalid characters replaced by '_', and a suffix if it is taken.
     std::string unique(std::string_view wanted);
-    /// prefix0, prefix1, ...
+    /// Returns prefix0, prefix1, ...
     std::string numbered(std::string_view prefix);
 
 private:
@@ -20,7 +20,7 @@ private:
     std::unordered_map<std::string, unsigned> next_;
 };
 
-/// Letters, digits and '_' alone, not beginning with a digit; "_" for an empty text.
+/// Returns the text reduced to letters, digits and '_', not starting with a digit; "_" if it is empty.
 [[nodiscard]] std::string valid_name(std::string_view wanted);
 
 }  // namespace volley::codegen::clike

@@ -145,7 +145,7 @@ Expr ScalarCode::boolean(Op op, const Expr& x, const Expr& y) const {
     }
 }
 
-// Narrow operands become int in C, where nothing overflows but a product of two u16.
+// C promotes narrow operands to int, which only a product of two u16 can overflow.
 Expr ScalarCode::wrapping(std::string_view op, ScalarType s, const Expr& x, const Expr& y) const {
     if (size_of(s) < 4) {
         if (op == "*") return cast(d_.type(s), binary(cast(d_.type(ScalarType::U32), x), op, y));
@@ -173,7 +173,7 @@ Expr ScalarCode::integer(Op op, ScalarType s, const Expr& x, const Expr& y, cons
             return from_unsigned(s, binary(literal(unsigned_of(s), 0), "-", without_sign(s, x)));
         case Op::Add:
         case Op::Sub: {
-            // x + -1 reads better as x - 1.
+            // Writes x + -1 as x - 1.
             const std::uint64_t sign = std::uint64_t{1} << (bits_of(s) - 1);
             if (is_signed_integer(s) && y.bits && (*y.bits & sign) != 0 && *y.bits != sign) {
                 const Expr opposite = literal(s, 0 - *y.bits);

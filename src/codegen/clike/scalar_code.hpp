@@ -1,9 +1,9 @@
-// Expressions for operations on scalars (docs/ir.md sections 3 to 5). No operand is written twice, so that
-// any text may be one.
+// Expressions for operations on scalars (docs/ir.md sections 3 to 5). Each operand appears once in the
+// result, so operands may be arbitrary expressions.
 //
-// How a scalar is represented: bool as bool; integers as themselves, where narrow ones may stand as wider
-// expressions of the same value; f16 as its 16 bits; f64 as its 64 bits where the device has no f64, to be
-// carried but not computed with. Signed arithmetic is done without sign: C leaves its overflow undefined.
+// Representation: bool as bool; integers as themselves, narrow ones possibly as wider expressions of the same
+// value; f16 as its 16 bits; f64 as its 64 bits if the device has no f64 (it can be copied, not computed
+// with). Signed arithmetic is done unsigned, because C leaves signed overflow undefined.
 #pragma once
 
 #include "codegen/clike/expression.hpp"
@@ -14,7 +14,7 @@
 
 namespace volley::codegen::clike {
 
-/// Where code is being written, for refusals.
+/// The node being emitted, for error messages.
 struct Site {
     const ir::Function& fn;
     const Features& features;
@@ -27,7 +27,7 @@ public:
     ScalarCode(const Dialect& dialect, const Features& features, Helpers& helpers, const Site& site)
         : d_(dialect), features_(features), helpers_(helpers), site_(site) {}
 
-    /// The type that a scalar has in text, and in memory but for bool.
+    /// The type of a scalar in the text, and in memory except for bool.
     [[nodiscard]] std::string_view type(ScalarType s) const { return d_.type(kept_as(s)); }
     [[nodiscard]] ScalarType kept_as(ScalarType s) const;
     [[nodiscard]] ScalarType memory_type(ScalarType s) const {
@@ -37,15 +37,16 @@ public:
     [[nodiscard]] Expr literal(ScalarType s, std::uint64_t bits) const;
     [[nodiscard]] Expr number(std::uint32_t v) const { return literal(ScalarType::U32, v); }
 
-    /// An elementwise operation on operands of type s; comparisons give bools. `loose` lets fma round twice.
+    /// Applies an elementwise operation to operands of type `s`; comparisons return bools. `loose` lets fma
+    /// round twice.
     Expr apply(ir::Op op, ScalarType s, const Expr& x, const Expr& y = {}, const Expr& z = {},
                bool loose = false);
     Expr convert(ScalarType from, ScalarType to, const Expr& x);
 
-    /// The bits as an unsigned integer of the scalar's size, and back; bool is a byte.
+    /// Converts to the bits as an unsigned integer of the scalar's size, and back; a bool is a byte.
     [[nodiscard]] Expr to_bits(ScalarType s, const Expr& x) const;
     [[nodiscard]] Expr from_bits(ScalarType s, const Expr& x) const;
-    /// An integer as an unsigned one of the same width.
+    /// Converts an integer to the unsigned type of the same width.
     [[nodiscard]] Expr without_sign(ScalarType s, const Expr& x) const;
     [[nodiscard]] static ScalarType unsigned_of(ScalarType s);
 

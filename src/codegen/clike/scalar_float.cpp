@@ -1,4 +1,4 @@
-// Floats, halves and conversions. Functions are gone by now (passes/expand_math.hpp).
+// Floats, halves and conversions. passes/expand_math.hpp has already expanded math functions.
 #include "codegen/clike/scalar_code.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -58,14 +58,14 @@ Expr ScalarCode::floating(Op op, ScalarType s, const Expr& x, const Expr& y, con
     fail_internal(cat("no C for ", ir::mnemonic(op), " of floats"), site_.fn.name);
 }
 
-// In f32, and rounded where the result may not be an f16 already.
+// Computes in f32 and rounds unless the result is known to be an f16.
 Expr ScalarCode::half(Op op, const Expr& x, const Expr& y, const Expr& z, bool loose) {
     if (op == Op::Neg) return expr(cat(at_least(x, Level::Unary), " ^ 0x8000u"), Level::Xor);
     if (op == Op::Abs) return expr(cat(at_least(x, Level::Unary), " & 0x7fffu"), Level::And);
     const auto wide = [&](const Expr& e) {
         return e.text.empty() ? e : convert(ScalarType::F16, ScalarType::F32, e);
     };
-    // A product of two f16 is exact in f32, so that the sum is the one rounding.
+    // A product of two f16 is exact in f32, so only the sum rounds.
     const Expr a = wide(x);
     const Expr b = wide(y);
     const Expr c = wide(z);
@@ -103,7 +103,7 @@ Expr ScalarCode::convert(ScalarType from, ScalarType to, const Expr& x) {
         } else if (from == ScalarType::F64) {
             e = call(helpers_.double_to_half(), x);
         } else {
-            e = through_f32();  // what f32 would round is beyond the largest f16
+            e = through_f32();  // values that f32 rounds exceed the largest f16
         }
     } else if (is_float(from) && !is_float(to)) {
         e = call(helpers_.float_to_integer(from, to), x);
