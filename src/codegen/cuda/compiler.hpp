@@ -1,18 +1,17 @@
-// Writes a kernel's IR as CUDA C++ that a person can read and NVRTC compiles without any header. Knows
-// devices by their features alone (Target); needs no driver. Thread-safe.
+// Writes a kernel's IR as readable CUDA C++ that NVRTC compiles without headers. It depends on a device only
+// through its features (Target) and needs no driver. Thread-safe.
 //
-// How the source is called, in short:
-// - One function, Source::entry, `extern "C" __global__`, for one block size. The caller covers the grid with
-//   whole blocks, in the grid's own three dimensions; threads beyond the grid's size return at once, unless
+// Calling convention:
+// - There is one function, Source::entry, `extern "C" __global__`, for one block size. The caller covers the
+//   grid with full blocks in the grid's three dimensions; threads outside the grid return immediately, unless
 //   the variant is `full`.
-// - Its arguments are what Source::parameters lists, in that order: pointers to memory, numbers of 32 and 64
-//   bits, and values in the host's layout. A value of a scalar type is that scalar (bool a byte, f16 its 16
-//   bits); one of a composite type is a struct of Parameter::size bytes, passed by value. cuLaunchKernel is
-//   given a pointer to each.
+// - Source::parameters lists the arguments in order: pointers to memory, 32 and 64-bit numbers, and values in
+//   the host's layout. A scalar value is passed as that scalar (bool as a byte, f16 as its 16 bits), a
+//   composite value as a struct of Parameter::size bytes. cuLaunchKernel takes a pointer to each argument.
 // - Subgroups are warps: 32 consecutive threads of the block.
 //
-// Rounding: products are written __fmul_rn and __dmul_rn, which no compiler contracts, whatever its options;
-// quotients and roots likewise. Source::options says --fmad=false besides.
+// Rounding: products are written as __fmul_rn and __dmul_rn, which no compiler contracts under any option;
+// quotients and roots likewise. Source::options also contains --fmad=false.
 #pragma once
 
 #include "codegen/clike/source.hpp"
@@ -23,7 +22,7 @@
 
 namespace volley::codegen::cuda {
 
-/// What code may use.
+/// The device features that code may use.
 struct Target {
     std::string device;  // for messages: "cuda:0 (...)"
     /// Compute capability times ten, at least 70: 75, 90, ...
@@ -36,8 +35,8 @@ using clike::ParameterKind;
 using clike::Source;
 using clike::Variant;
 
-/// `fn` is verified and optimised (passes/pipeline.hpp). Throws DeviceError (Unsupported) naming the device,
-/// the feature and the source line where nothing can stand in for what the kernel needs.
+/// Requires a verified and optimised `fn` (passes/pipeline.hpp). Throws DeviceError (Unsupported), naming the
+/// device, the feature and the source line, if the target lacks a feature that cannot be emulated.
 [[nodiscard]] Source compile(const ir::Function& fn, const Variant& variant, const Target& target);
 
 }  // namespace volley::codegen::cuda

@@ -1,4 +1,4 @@
-// Every device from compute capability 7.0 on has the same features, as far as code depends on them.
+// All devices of compute capability 7.0 and later have the features that the code depends on.
 #include "codegen/clike/compiler.hpp"
 #include "codegen/cuda/compiler.hpp"
 #include "codegen/cuda/cuda_dialect.hpp"

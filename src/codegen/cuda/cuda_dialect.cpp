@@ -1,4 +1,4 @@
-// CUDA C++'s names.
+// Names of CUDA C++.
 #include "codegen/cuda/cuda_dialect.hpp"
 
 #include "core/text.hpp"
@@ -47,7 +47,7 @@ std::string CudaDialect::reinterpret(ScalarType to, ScalarType, std::string_view
     }
 }
 
-// "exact": a helper does it on the bits, where an instruction may change NaNs.
+// "exact" selects a helper that operates on the bits; the instruction may change NaNs.
 std::string_view CudaDialect::function(Op op, ScalarType s) const {
     const bool wide = s == ScalarType::F64;
     switch (op) {
@@ -94,7 +94,7 @@ std::string CudaDialect::atomic(Op op, ScalarType s, std::string_view pointer, s
             default: return "atomicCAS";
         }
     };
-    // Signed numbers have min and max of their own; all else is done on their bits.
+    // Signed integers have their own min and max; other operations use the unsigned type.
     const bool extreme = op == Op::AtomicMin || op == Op::AtomicMax;
     const bool cast = is_signed_integer(s) && !extreme;
     const std::string_view bits = size_of(s) == 8 ? "u64" : "u32";
@@ -119,8 +119,8 @@ std::string CudaDialect::global_id(unsigned d, std::uint32_t local) const {
 std::string CudaDialect::local_id(unsigned d) const { return cat("threadIdx.", axes[d]); }
 std::string CudaDialect::group_id(unsigned d) const { return cat("blockIdx.", axes[d]); }
 
-// In steps that double where the whole warp is there, else lane by lane; always in the order of the lanes but
-// for folds, where docs/ir.md leaves it open. Nothing starts at the identity: 0 + -0 would lose the sign.
+// A full warp folds in doubling steps, a partial one lane by lane. Scans always follow lane order; docs/ir.md
+// leaves the order of folds open. The sum does not start at the identity: 0 + -0 would lose the sign.
 std::string CudaDialect::fold_body(const Fold& fold, ScalarType s, std::string_view identity,
                                    const Combine& combined) const {
     const std::string_view t = type(s);

@@ -1,4 +1,4 @@
-// How things are called in CUDA C++, from compute capability 7.0 on.
+// The CUDA C++ dialect, for compute capability 7.0 and later.
 #pragma once
 
 #include "codegen/clike/dialect.hpp"
