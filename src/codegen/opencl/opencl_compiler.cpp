@@ -1,4 +1,4 @@
-// The target's features as the emitter knows them, and the options that make a device round as it should.
+// Translates the target into the emitter's features, and chooses the build options for correct rounding.
 #include "codegen/clike/compiler.hpp"
 #include "codegen/opencl/compiler.hpp"
 #include "codegen/opencl/opencl_dialect.hpp"

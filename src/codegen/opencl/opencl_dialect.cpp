@@ -1,4 +1,4 @@
-// OpenCL C's names.
+// Names of OpenCL C.
 #include "codegen/opencl/opencl_dialect.hpp"
 
 #include "core/text.hpp"
@@ -116,8 +116,8 @@ std::string OpenClDialect::global_id(unsigned d, std::uint32_t) const {
 std::string OpenClDialect::local_id(unsigned d) const { return cat("(uint)get_local_id(", d, ')'); }
 std::string OpenClDialect::group_id(unsigned d) const { return cat("(uint)get_group_id(", d, ')'); }
 
-// min and max of floats pass over NaN, which the functions leave open: it becomes the identity, and comes
-// back where there is nothing else.
+// Float min and max must ignore NaN, which the built-in functions leave undefined. NaN operands are replaced
+// by the identity; the result is NaN if there are no other operands.
 std::string OpenClDialect::fold_body(const Fold& fold, ScalarType s, std::string_view identity,
                                      const Combine&) const {
     constexpr std::string_view kinds[] = {"reduce", "scan_inclusive", "scan_exclusive"};
@@ -153,7 +153,7 @@ std::string OpenClDialect::prelude() const {
     const auto enable = [&](std::string_view extension) {
         text += cat("#pragma OPENCL EXTENSION ", extension, " : enable\n");
     };
-    // Core features of later versions are no extensions there.
+    // A feature that is core in the version in use may not be an extension there.
     if (target_.f16) enable("cl_khr_fp16");
     if (target_.f64) text += "#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#endif\n";
     if (target_.i64_atomics) {

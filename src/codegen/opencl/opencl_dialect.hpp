@@ -1,4 +1,4 @@
-// How things are called in OpenCL C: 1.2, and what extensions add.
+// The OpenCL C dialect: version 1.2 and extensions.
 #pragma once
 
 #include "codegen/clike/dialect.hpp"
