@@ -1,4 +1,4 @@
-// Finds libvolley_glsl beside this library, or where the build put it.
+// Finds libvolley_glsl next to this library or in the build directory, and calls it.
 #include "codegen/glsl/glsl_compiler.hpp"
 
 #include "codegen/glsl/plugin/glsl_plugin.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 struct Plugin {
     CompileFn compile = nullptr;
-    std::string why;  // it is not there
+    std::string why;  // why it could not be opened
 };
 
 std::string own_folder() {
@@ -50,7 +50,7 @@ const Plugin& plugin() {
     return opened;
 }
 
-// What the plugin calls back with.
+// Receives the plugin's output.
 struct Sink {
     std::vector<std::uint32_t> words;
     std::string log;
@@ -61,7 +61,7 @@ struct Sink {
 bool available() noexcept {
     try {
         return plugin().compile != nullptr;
-    } catch (...) {  // out of memory: then it cannot
+    } catch (...) {  // out of memory
         return false;
     }
 }

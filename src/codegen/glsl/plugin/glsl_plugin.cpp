@@ -1,5 +1,5 @@
-// shaderc behind the boundary of glsl_plugin.hpp. One compiler object lives as long as the process: after the
-// last is destroyed, the next compile pays for starting up again.
+// Implements glsl_plugin.hpp with shaderc. One compiler object lives as long as the process: once the last
+// one is destroyed, the next compilation pays for initialisation again.
 #include "codegen/glsl/plugin/glsl_plugin.hpp"
 
 #include <shaderc/shaderc.h>
