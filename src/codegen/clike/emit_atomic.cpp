@@ -73,7 +73,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     if (splits && (is_float(s) || !two_words || uses_[id] != 0))
         site_.refuse("64-bit atomics",
                      "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics");
-    const Place place = place_of(id);
+    const ElementPath place = place_of(id);
     if (!place.aligned_to(size_of(s)))
         site_.refuse("atomics on unaligned numbers", "give the struct its natural alignment");
     before_write(root);

@@ -15,7 +15,7 @@ std::string KernelEmitter::Memory::pointer(ScalarType s) const {
     return types.size() <= 1 ? name : cat(name, '_', name_of(s));
 }
 
-bool KernelEmitter::Place::aligned_to(std::uint64_t bytes) const {
+bool KernelEmitter::ElementPath::aligned_to(std::uint64_t bytes) const {
     if (offset % bytes != 0) return false;
     return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
 }
@@ -23,8 +23,9 @@ bool KernelEmitter::Place::aligned_to(std::uint64_t bytes) const {
 // ---- locations ----
 
 // Out-of-range constant steps are legal; they are clamped to the last part.
-KernelEmitter::Place KernelEmitter::place_of(NodeId root, std::span<const NodeId> path, bool element) const {
-    Place place;
+KernelEmitter::ElementPath KernelEmitter::place_of(NodeId root, std::span<const NodeId> path,
+                                                   bool element) const {
+    ElementPath place;
     place.root = root;
     place.type = fn_.type(root);
     if (element) {
@@ -46,13 +47,13 @@ KernelEmitter::Place KernelEmitter::place_of(NodeId root, std::span<const NodeId
     return place;
 }
 
-KernelEmitter::Place KernelEmitter::place_of(NodeId access) const {
+KernelEmitter::ElementPath KernelEmitter::place_of(NodeId access) const {
     const NodeId root = fn_.arg(access, 0);
     return place_of(root, fn_.args(access).subspan(ir::path_start(fn_[access].op)),
                     fn_[root].op == Op::Buffer);
 }
 
-void KernelEmitter::need_types(const Place& place) {
+void KernelEmitter::need_types(const ElementPath& place) {
     Memory& memory = memories_[memory_[place.root]];
     for (const ir::Leaf& leaf : ir::leaves_of(place.type)) {
         const std::size_t size = size_of(leaf.scalar);
@@ -77,7 +78,7 @@ void KernelEmitter::plan_access(NodeId access) {
     }
 }
 
-std::vector<Expr> KernelEmitter::indices(const Place& place, bool many) {
+std::vector<Expr> KernelEmitter::indices(const ElementPath& place, bool many) {
     std::vector<Expr> list;
     const Space space = memories_[memory_[place.root]].space;
     for (const Dim& dim : place.dims) {
@@ -102,7 +103,7 @@ std::vector<Expr> KernelEmitter::indices(const Place& place, bool many) {
 }
 
 // Returns the index in units of `unit` bytes. Only buffers can exceed 32-bit indices.
-Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+Expr KernelEmitter::index_expr(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
                                std::uint64_t unit) {
     const Space space = memories_[memory_[place.root]].space;
     const bool wide = space == Space::Global;
@@ -160,7 +161,7 @@ Expr KernelEmitter::index_expr(const Place& place, const std::vector<Expr>& dims
 }
 
 /// Returns the scalar in memory as an lvalue.
-Expr KernelEmitter::element(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+Expr KernelEmitter::element(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
                             ScalarType memory_type) {
     const Memory& memory = memories_[memory_[place.root]];
     const Expr index = index_expr(place, dims, offset, size_of(memory_type));
@@ -169,7 +170,7 @@ Expr KernelEmitter::element(const Place& place, const std::vector<Expr>& dims, s
     return e;
 }
 
-Expr KernelEmitter::load_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+Expr KernelEmitter::load_leaf(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
                               ScalarType s) {
     const Memory& memory = memories_[memory_[place.root]];
     const std::size_t size = size_of(s);
@@ -193,7 +194,7 @@ Expr KernelEmitter::load_leaf(const Place& place, const std::vector<Expr>& dims,
     return e;
 }
 
-void KernelEmitter::store_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+void KernelEmitter::store_leaf(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
                                ScalarType s, const Expr& value) {
     const Memory& memory = memories_[memory_[place.root]];
     const std::size_t size = size_of(s);
@@ -206,7 +207,7 @@ void KernelEmitter::store_leaf(const Place& place, const std::vector<Expr>& dims
              s_.to_bits(s, value).text, ");"));
 }
 
-KernelEmitter::Exprs KernelEmitter::load_place(const Place& place) {
+KernelEmitter::Exprs KernelEmitter::load_place(const ElementPath& place) {
     const ir::Leaves all = ir::leaves_of(place.type);
     const std::vector<Expr> dims = indices(place, all.size() > 1);
     Exprs list;
@@ -215,7 +216,7 @@ KernelEmitter::Exprs KernelEmitter::load_place(const Place& place) {
     return list;
 }
 
-void KernelEmitter::store_place(const Place& place, Exprs values) {
+void KernelEmitter::store_place(const ElementPath& place, Exprs values) {
     const ir::Leaves all = ir::leaves_of(place.type);
     const std::vector<Expr> dims = indices(place, all.size() > 1);
     // Values that read memory are evaluated before the first store.
@@ -342,7 +343,7 @@ void KernelEmitter::emit_store(NodeId id) {
 void KernelEmitter::spill(NodeId id) {
     const Memory& memory = memories_[memory_[id]];
     declare_array(memory);
-    Place place;
+    ElementPath place;
     place.root = id;
     place.type = fn_.type(id);
     store_place(place, values_[id]);

@@ -94,15 +94,15 @@ private:
         std::uint64_t stride = 0;  // bytes
         std::uint64_t count = 0;   // 0 for a buffer's elements
     };
-    struct Place {
+    struct ElementPath {
         ir::NodeId root = ir::none;
         std::uint64_t offset = 0;
         std::vector<Dim> dims;
         DType type;
         [[nodiscard]] bool aligned_to(std::uint64_t bytes) const;
     };
-    [[nodiscard]] Place place_of(ir::NodeId root, std::span<const ir::NodeId> path, bool element) const;
-    [[nodiscard]] Place place_of(ir::NodeId access) const;
+    [[nodiscard]] ElementPath place_of(ir::NodeId root, std::span<const ir::NodeId> path, bool element) const;
+    [[nodiscard]] ElementPath place_of(ir::NodeId access) const;
     /// The first leaf and the type that a path of constant steps selects.
     struct Part {
         std::size_t first = 0;
@@ -110,17 +110,18 @@ private:
     };
     [[nodiscard]] Part part_at(DType type, std::span<const ir::NodeId> path) const;
     void plan_access(ir::NodeId access);
-    void need_types(const Place& place);
+    void need_types(const ElementPath& place);
     /// Returns the location's indices; with `many`, names them so that several leaves can share them.
-    std::vector<Expr> indices(const Place& place, bool many);
-    Expr index_expr(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset,
+    std::vector<Expr> indices(const ElementPath& place, bool many);
+    Expr index_expr(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
                     std::uint64_t unit);
-    Expr element(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s);
-    Expr load_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s);
-    void store_leaf(const Place& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s,
-                    const Expr& value);
-    Exprs load_place(const Place& place);
-    void store_place(const Place& place, Exprs leaves);
+    Expr element(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset, ScalarType s);
+    Expr load_leaf(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
+                   ScalarType s);
+    void store_leaf(const ElementPath& place, const std::vector<Expr>& dims, std::uint64_t offset,
+                    ScalarType s, const Expr& value);
+    Exprs load_place(const ElementPath& place);
+    void store_place(const ElementPath& place, Exprs leaves);
     void declare_array(const Memory& memory);
     [[nodiscard]] std::string shared_declaration(ir::NodeId root) const;
     void emit_root(ir::NodeId id);

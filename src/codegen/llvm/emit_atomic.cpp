@@ -135,7 +135,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     const ScalarType type = fn_.type(id).scalar();
     const Type t = c.scalar(type);
     const bool shared = fn_[fn_.arg(id, 0)].op == Op::Shared;
-    const Place p = place(id);
+    const LaneAddress p = place(id);
     const Leaf operand = leaf(fn_.arg(id, 1));
     const Leaf desired = op == Op::AtomicCas ? leaf(fn_.arg(id, 2)) : Leaf{};
     const bool used = is_used(fn_, id);

@@ -41,10 +41,10 @@ constexpr unsigned max_interleave = 16;
 
 }  // namespace
 
-KernelEmitter::Place KernelEmitter::place(NodeId access) {
+KernelEmitter::LaneAddress KernelEmitter::place(NodeId access) {
     const Op op = fn_[access].op;
     const NodeId root = fn_.arg(access, 0);
-    Place p;
+    LaneAddress p;
     p.type = fn_.type(root);
     p.base = leaf(root).scalar;
     p.streamed = fn_[root].op == Op::Buffer && !streamed_.empty() && streamed_[fn_[root].imm];
@@ -97,7 +97,7 @@ Val KernelEmitter::index64_lanes(NodeId index) {
     return is_signed_integer(type) ? c.sext(v, c.lanes(c.i64)) : c.zext(v, c.lanes(c.i64));
 }
 
-std::optional<std::int64_t> KernelEmitter::lane_stride(const Place& p) const {
+std::optional<std::int64_t> KernelEmitter::lane_stride(const LaneAddress& p) const {
     std::int64_t stride = 0;
     for (const Step& step : p.steps) {
         if (leaf(step.index).uniform()) continue;
@@ -108,13 +108,13 @@ std::optional<std::int64_t> KernelEmitter::lane_stride(const Place& p) const {
     return stride;
 }
 
-Val KernelEmitter::address(const Place& p) {
+Val KernelEmitter::address(const LaneAddress& p) {
     Val at = c.gep(p.base, static_cast<std::int64_t>(p.offset));
     for (const Step& step : p.steps) at = c.gep(at, c.mul(index64(step.index), c.u64(step.scale)));
     return at;
 }
 
-Val KernelEmitter::address_lanes(const Place& p) {
+Val KernelEmitter::address_lanes(const LaneAddress& p) {
     // The uniform part first, in scalar arithmetic.
     Val base = c.gep(p.base, static_cast<std::int64_t>(p.offset));
     Val offsets = nullptr;
@@ -131,7 +131,7 @@ Val KernelEmitter::address_lanes(const Place& p) {
     return c.gep(base, offsets);
 }
 
-unsigned KernelEmitter::stream_alignment(const Place& p) const {
+unsigned KernelEmitter::stream_alignment(const LaneAddress& p) const {
     if (!p.streamed || masked_ || p.steps.size() != 1) return 0;
     // Lane 0's index is a multiple of the width, so its address is one of the vector's size.
     const std::uint64_t bytes = p.steps[0].scale * c.W;
@@ -225,7 +225,7 @@ Val KernelEmitter::load_strided(Val at, ScalarType type, std::int64_t stride) {
     return v;
 }
 
-Leaves KernelEmitter::load_place(const Place& p) {
+Leaves KernelEmitter::load_place(const LaneAddress& p) {
     std::vector<LeafPlace> parts;
     collect_leaves(p.type, 0, parts);
     Leaves leaves;
@@ -275,7 +275,7 @@ Leaves KernelEmitter::load_place(const Place& p) {
     return leaves;
 }
 
-void KernelEmitter::store_place(const Place& p, const Leaves& value) {
+void KernelEmitter::store_place(const LaneAddress& p, const Leaves& value) {
     std::vector<LeafPlace> parts;
     collect_leaves(p.type, 0, parts);
     const std::optional<std::int64_t> stride = lane_stride(p);

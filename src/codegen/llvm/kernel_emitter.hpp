@@ -93,27 +93,28 @@ private:
         std::uint64_t scale;     // bytes, or leaves for variables
         std::uint64_t last = 0;  // the largest legal index, for variables
     };
-    struct Place {
+    struct LaneAddress {
         Val base = nullptr;  // pointer
         std::uint64_t offset = 0;
         std::vector<Step> steps;
         DType type;             // what is there
         bool streamed = false;  // stores may go past the caches, where whole vectors are aligned
     };
-    Place place(ir::NodeId access);
+    LaneAddress place(ir::NodeId access);
     Val index64(ir::NodeId index);        // lane 0, exact also where u32 indices wrap in masked lanes
     Val index64_lanes(ir::NodeId index);  // <W x i64>
     void emit_load(ir::NodeId id);
     void emit_store(ir::NodeId id);
-    Leaves load_place(const Place& place);
-    void store_place(const Place& place, const Leaves& value);
-    [[nodiscard]] std::optional<std::int64_t> lane_stride(const Place& place) const;  // bytes; none: varying
-    Val address(const Place& place);                                                  // lane 0
-    Val address_lanes(const Place& place);                                            // <W x ptr>
+    Leaves load_place(const LaneAddress& place);
+    void store_place(const LaneAddress& place, const Leaves& value);
+    [[nodiscard]] std::optional<std::int64_t> lane_stride(
+        const LaneAddress& place) const;          // bytes; none: varying
+    Val address(const LaneAddress& place);        // lane 0
+    Val address_lanes(const LaneAddress& place);  // <W x ptr>
     Leaves load_interleaved(Val address, ScalarType type, unsigned count);
     void store_interleaved(Val address, ScalarType type, const Leaves& value, unsigned stream_align = 0);
     void store_vector(Val v, Val address, ScalarType type, Val mask, unsigned stream_align);
-    [[nodiscard]] unsigned stream_alignment(const Place& place) const;  // 0: not to be streamed
+    [[nodiscard]] unsigned stream_alignment(const LaneAddress& place) const;  // 0: not to be streamed
     Val load_strided(Val address, ScalarType type, std::int64_t stride);
     Leaf to_value(Val memory_value, ScalarType type);  // bytes to bools
     Val to_memory(Val value, ScalarType type);

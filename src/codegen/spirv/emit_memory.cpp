@@ -60,15 +60,15 @@ void KernelEmitter::store_at(Id pointer, Id v, std::uint32_t align) {
 
 // ---- places ----
 
-bool KernelEmitter::Place::aligned_to(std::uint64_t bytes) const {
+bool KernelEmitter::BufferLocation::aligned_to(std::uint64_t bytes) const {
     if (offset % bytes != 0) return false;
     return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
 }
 
-KernelEmitter::Place KernelEmitter::buffer_place(NodeId access) {
+KernelEmitter::BufferLocation KernelEmitter::buffer_place(NodeId access) {
     const NodeId root = fn_.arg(access, 0);
     const auto path = fn_.args(access).subspan(ir::path_start(fn_[access].op));
-    Place place;
+    BufferLocation place;
     place.parameter = static_cast<std::uint32_t>(fn_[root].imm);
     place.type = fn_.type(root);
     place.dims.push_back({path[0], place.type.size(), 0});
@@ -105,7 +105,7 @@ Id KernelEmitter::pointer_at(Scalar address, Id type) {
                  {words});
 }
 
-Scalar KernelEmitter::byte_address(const Place& place, std::uint64_t offset) {
+Scalar KernelEmitter::byte_address(const BufferLocation& place, std::uint64_t offset) {
     const Id word = m_.u32_type();
     const Id base = address_of(place.parameter);
     Scalar address;
@@ -132,7 +132,7 @@ Scalar KernelEmitter::byte_address(const Place& place, std::uint64_t offset) {
 }
 
 // A pointer to an item of that type, `offset` bytes behind the place.
-Id KernelEmitter::leaf_pointer(const Place& place, std::uint64_t offset, Id type) {
+Id KernelEmitter::leaf_pointer(const BufferLocation& place, std::uint64_t offset, Id type) {
     for (const Dim& dim : place.dims) {
         if (s_.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
     }
@@ -179,7 +179,8 @@ void KernelEmitter::store_byte(Scalar address, std::uint64_t bytes, Id v) {
     atomic(spv::Op::OpAtomicOr, m_.u32_type(), word_pointer, false, {s_.shl(v, shift)});
 }
 
-bool KernelEmitter::in_words(ScalarType scalar_type, const Place& place, std::uint64_t offset) const {
+bool KernelEmitter::in_words(ScalarType scalar_type, const BufferLocation& place,
+                             std::uint64_t offset) const {
     const std::size_t size = size_of(scalar_type);
     if (!place.aligned_to(size) || offset % size != 0) return true;
     // Pointers to narrow items are made by casts, which ask for their arithmetic too.
@@ -202,8 +203,8 @@ Id KernelEmitter::memory_type(ScalarType scalar_type) {
     }
 }
 
-void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarType scalar_type, unsigned count,
-                             std::vector<Scalar>& out) {
+void KernelEmitter::load_run(const BufferLocation& place, std::uint64_t offset, ScalarType scalar_type,
+                             unsigned count, std::vector<Scalar>& out) {
     const std::size_t size = size_of(scalar_type);
     const Id word = m_.u32_type();
     if (in_words(scalar_type, place, offset)) {
@@ -250,7 +251,7 @@ void KernelEmitter::load_run(const Place& place, std::uint64_t offset, ScalarTyp
     }
 }
 
-void KernelEmitter::store_run(const Place& place, std::uint64_t offset, ScalarType scalar_type,
+void KernelEmitter::store_run(const BufferLocation& place, std::uint64_t offset, ScalarType scalar_type,
                               std::span<const Scalar> values) {
     const std::size_t size = size_of(scalar_type);
     const Id word = m_.u32_type();
@@ -310,7 +311,7 @@ void KernelEmitter::emit_load(NodeId id) {
         }
         default: break;
     }
-    const Place place = buffer_place(id);
+    const BufferLocation place = buffer_place(id);
     payload_ = plan_.marks[id].payload;
     scratch_.clear();
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
@@ -331,7 +332,7 @@ void KernelEmitter::emit_store(NodeId id) {
         }
         default: break;
     }
-    const Place place = buffer_place(id);
+    const BufferLocation place = buffer_place(id);
     payload_ = !computes(fn_[fn_.arg(id, 1)].op);
     std::size_t next = 0;
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {

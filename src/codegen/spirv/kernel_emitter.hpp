@@ -65,23 +65,24 @@ private:
         std::uint64_t stride = 0;  // bytes
         std::uint64_t count = 0;   // 0: a buffer's elements
     };
-    struct Place {
+    struct BufferLocation {
         std::uint32_t parameter = 0;
         std::uint64_t offset = 0;
         std::vector<Dim> dims;  // the element's index, then computed steps
         DType type;
         [[nodiscard]] bool aligned_to(std::uint64_t bytes) const;
     };
-    Place buffer_place(ir::NodeId access);
+    BufferLocation buffer_place(ir::NodeId access);
     Id chain_index(ir::NodeId index);
-    Id leaf_pointer(const Place& place, std::uint64_t offset, Id type);
+    Id leaf_pointer(const BufferLocation& place, std::uint64_t offset, Id type);
     Id pointer_at(Scalar address, Id type);
-    Scalar byte_address(const Place& place, std::uint64_t offset);
-    [[nodiscard]] bool in_words(ScalarType s, const Place& place, std::uint64_t offset) const;
+    Scalar byte_address(const BufferLocation& place, std::uint64_t offset);
+    [[nodiscard]] bool in_words(ScalarType s, const BufferLocation& place, std::uint64_t offset) const;
     Id memory_type(ScalarType s);
-    void load_run(const Place& place, std::uint64_t offset, ScalarType s, unsigned count,
+    void load_run(const BufferLocation& place, std::uint64_t offset, ScalarType s, unsigned count,
                   std::vector<Scalar>& out);
-    void store_run(const Place& place, std::uint64_t offset, ScalarType s, std::span<const Scalar> values);
+    void store_run(const BufferLocation& place, std::uint64_t offset, ScalarType s,
+                   std::span<const Scalar> values);
     Id load_byte(Scalar address, std::uint64_t bytes);  // one byte or two
     void store_byte(Scalar address, std::uint64_t bytes, Id v);
     void emit_load(ir::NodeId id);
@@ -189,11 +190,11 @@ private:
     ScalarCode s_;
     Module out_;
 
-    struct Range {
+    struct PoolSlice {
         std::uint32_t first = 0;
         std::uint32_t count = 0;
     };
-    std::vector<Range> values_;
+    std::vector<PoolSlice> values_;
     std::vector<Scalar> pool_;
     std::vector<Scalar> scratch_;
 
