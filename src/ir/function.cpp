@@ -198,4 +198,12 @@ std::optional<std::size_t> print_places(std::string_view format) noexcept {
     return places;
 }
 
+std::uint64_t shared_bytes(const Function& fn) {
+    std::uint64_t bytes = 0;
+    for_each_node(fn, fn.body, [&](NodeId id) {
+        if (fn[id].op == Op::Shared) bytes += shared_slot_bytes(fn.type(id).size());
+    });
+    return bytes;
+}
+
 }  // namespace volley::ir

@@ -149,6 +149,13 @@ struct Traits {
 /// placeholder nor doubled.
 [[nodiscard]] std::optional<std::size_t> print_places(std::string_view format) noexcept;
 
+/// Bytes that a shared array of `size` bytes occupies: each starts at a multiple of 64, a cache line.
+[[nodiscard]] constexpr std::uint64_t shared_slot_bytes(std::uint64_t size) noexcept {
+    return (size + 63) / 64 * 64;
+}
+/// Returns the shared memory that a workgroup of the kernel needs, in bytes.
+[[nodiscard]] std::uint64_t shared_bytes(const Function& fn);
+
 /// Calls f(node id) for each node in execution order; a node comes before the nodes in its regions.
 template <class F>
 void for_each_node(const Function& fn, RegionId region, F&& f) {

@@ -77,14 +77,21 @@ BufferUses buffer_uses(const ir::Function& fn) {
     }
     ir::for_each_node(fn, fn.body, [&](NodeId id) {
         const Form form = ir::form(fn[id].op);
-        const bool loads = form == Form::Load;
-        const bool stores = form == Form::Store || form == Form::Atomic || form == Form::AtomicCas;
-        if (!loads && !stores) return;
+        const bool atomic = form == Form::Atomic || form == Form::AtomicCas;
+        if (form != Form::Load && form != Form::Store && !atomic) return;
         const ir::Node& root = fn[fn.arg(id, 0)];
         if (root.op != ir::Op::Buffer) return;
-        (loads ? uses.reads : uses.writes)[static_cast<std::size_t>(root.imm)] = true;
+        const auto parameter = static_cast<std::size_t>(root.imm);
+        if (form != Form::Store) uses.reads[parameter] = true;
+        if (form != Form::Load) uses.writes[parameter] = true;
     });
     return uses;
+}
+
+std::vector<bool> BufferUses::written_only() const {
+    std::vector<bool> only = writes;
+    for (std::size_t i = 0; i < only.size(); ++i) only[i] = only[i] && !reads[i];
+    return only;
 }
 
 }  // namespace volley::passes

@@ -23,11 +23,14 @@ struct Effects {
 /// Returns the effects of one node, including its regions.
 [[nodiscard]] Effects effects_of(const ir::Function& fn, ir::NodeId id, const std::vector<Effects>& regions);
 
-/// Per parameter: whether it is a buffer that the kernel loads from or stores to. For foreign code only the
-/// read-only declarations of the buffers are known.
+/// By parameter: true for buffers that the kernel reads, and for buffers that it writes. Atomics do both. All
+/// buffers of foreign code count as read, and as written unless they are declared read only.
 struct BufferUses {
     std::vector<bool> reads;
     std::vector<bool> writes;
+
+    /// By parameter: true for buffers that the kernel writes and never reads.
+    [[nodiscard]] std::vector<bool> written_only() const;
 };
 [[nodiscard]] BufferUses buffer_uses(const ir::Function& fn);
 

@@ -34,11 +34,9 @@ KernelFacts find_facts(const ir::Function& fn) {
     passes::BufferUses uses = passes::buffer_uses(fn);
     facts.reads = std::move(uses.reads);
     facts.writes = std::move(uses.writes);
+    facts.shared_bytes = ir::shared_bytes(fn);
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
-        const ir::Node& node = fn[id];
-        if (node.op == ir::Op::Barrier) facts.has_barrier = true;
-        // Like the backends, rounds each array up to whole cache lines.
-        if (node.op == ir::Op::Shared) facts.shared_bytes += (node.type.size() + 63) / 64 * 64;
+        if (fn[id].op == ir::Op::Barrier) facts.has_barrier = true;
     });
     return facts;
 }

@@ -5,6 +5,7 @@
 #include "backends/common/print.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
+#include "passes/effects.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -17,7 +18,7 @@ CpuProgram::CpuProgram(ir::Function function, llvm::Target target)
     : Program(std::move(function)), target_(std::move(target)) {
     find_prints();
     args_ = llvm::layout_args(function_);
-    written_only_ = llvm::written_only(function_);
+    written_only_ = passes::buffer_uses(function_).written_only();
     streams_ = std::any_of(written_only_.begin(), written_only_.end(), [](bool only) { return only; });
     flat_ = llvm::is_flat(function_);
     estimate_ = estimate_cost(function_, target_.width);

@@ -334,7 +334,7 @@ std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& v
     }
     LLVMOrcResourceTrackerRef tracker = nullptr;
     const KernelFn entry = jit.link(unit.generate(LLVMObjectFile), unit.symbol, tracker);
-    return std::make_unique<JitKernel>(entry, shared_bytes(fn), unit.spill_bytes, tracker);
+    return std::make_unique<JitKernel>(entry, ir::shared_bytes(fn), unit.spill_bytes, tracker);
 }
 
 std::string assembly(const ir::Function& fn, const Variant& variant, const Target& target) {

@@ -28,18 +28,15 @@ struct Target {
 /// operations), so that one compiled variant serves every local size.
 [[nodiscard]] bool is_flat(const ir::Function& fn);
 
-/// Which parameters are buffers that the kernel stores to and never reads.
-[[nodiscard]] std::vector<bool> written_only(const ir::Function& fn);
-
 /// How a kernel is specialised. Flat kernels ignore `local`.
 struct Variant {
     ir::Dim3 local = {1, 1, 1};
     bool full = false;  // the caller promises: flat: global_size[0] is a multiple of the width;
                         // grouped: every workgroup is whole. Such code needs no masks for the grid's edge.
-    bool streaming = false;  // store past the caches into buffers that are only written (written_only); the
-                             // caller promises that these start at multiples of 64 bytes. Pays for buffers
-                             // larger than the last cache.
-    bool huge = false;       // some dimension of the grid may have huge_extent invocations or more
+    bool streaming = false;  // store past the caches into buffers that are only written
+                             // (passes::buffer_uses); the caller promises that these start at multiples of 64
+                             // bytes. Pays for buffers larger than the last cache.
+    bool huge = false;  // some dimension of the grid may have huge_extent invocations or more
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 /// From this many invocations in a dimension on, a grid needs the variant `huge`. Below it ids are positive
@@ -69,8 +66,5 @@ protected:
 [[nodiscard]] std::string assembly(const ir::Function& fn, const Variant& variant, const Target& target);
 /// The LLVM IR text, for VOLLEY_DUMP=llvm.
 [[nodiscard]] std::string llvm_ir(const ir::Function& fn, const Variant& variant, const Target& target);
-
-/// Shared memory that a kernel needs, in bytes: the sum of its shared arrays, each aligned to 64.
-[[nodiscard]] std::size_t shared_bytes(const ir::Function& fn);
 
 }  // namespace volley::codegen::llvm

@@ -2,6 +2,8 @@
 // lanes.
 #include "codegen/llvm/kernel_emitter.hpp"
 
+#include "passes/effects.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -38,34 +40,6 @@ bool is_flat(const ir::Function& fn) {
         }
     });
     return flat;
-}
-
-std::vector<bool> written_only(const ir::Function& fn) {
-    std::vector<bool> written(fn.params.size());
-    std::vector<bool> read(fn.params.size());
-    ir::for_each_node(fn, fn.body, [&](NodeId id) {
-        const ir::Form form = ir::form(fn[id].op);
-        const bool access = form == ir::Form::Load || form == ir::Form::Store || form == ir::Form::Atomic ||
-                            form == ir::Form::AtomicCas;
-        if (!access || fn[fn.arg(id, 0)].op != Op::Buffer) return;
-        (form == ir::Form::Store ? written : read)[fn[fn.arg(id, 0)].imm] = true;
-    });
-    for (std::size_t k = 0; k < written.size(); ++k) written[k] = written[k] && !read[k];
-    return written;
-}
-
-namespace {
-
-constexpr std::size_t align64(std::size_t n) { return (n + 63) / 64 * 64; }
-
-}  // namespace
-
-std::size_t shared_bytes(const ir::Function& fn) {
-    std::size_t bytes = 0;
-    ir::for_each_node(fn, fn.body, [&](NodeId id) {
-        if (fn[id].op == Op::Shared) bytes += align64(fn.type(id).size());
-    });
-    return bytes;
 }
 
 LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned width) {
@@ -110,7 +84,7 @@ KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Va
       groups_(find_access_groups(fn, lanes_)),
       control_(plan_control(fn, [&](NodeId id) { return code.W == 1 || lanes_.lane_uniform(id); })),
       values_(fn.nodes.size()) {
-    if (variant.streaming) streamed_ = written_only(fn);
+    if (variant.streaming) streamed_ = passes::buffer_uses(fn).written_only();
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
     if (!passes::has_barrier(fn)) return;
@@ -197,7 +171,7 @@ void KernelEmitter::load_work() {
             set(p.node,
                 {Leaf::of_scalar(c.load(c.ptr, at, 16)), Leaf::of_scalar(c.load(c.i64, c.gep(at, 8), 8))});
         } else {
-            Place whole;
+            LaneAddress whole;
             whole.base = at;
             whole.type = p.type;
             set(p.node, load_place(whole));
@@ -210,7 +184,7 @@ void KernelEmitter::place_shared() {
     ir::for_each_node(fn_, fn_.body, [&](NodeId id) {
         if (fn_[id].op != Op::Shared) return;
         set(id, {Leaf::of_scalar(c.gep(shared_, static_cast<std::int64_t>(offset)))});
-        offset += align64(fn_.type(id).size());
+        offset += ir::shared_slot_bytes(fn_.type(id).size());
     });
 }
 
