@@ -1,5 +1,5 @@
-// Straight-line code only: candidates are collected until something that could tell the difference comes
-// between them.
+// Groups accesses within straight-line code: candidates are collected until an operation intervenes that
+// could observe the reordering.
 #include "codegen/llvm/access_groups.hpp"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ private:
         NodeId base;  // the index is base + distance
         std::int64_t distance;
         std::int64_t stride;  // items between lanes
-        std::size_t order;    // in the region
+        std::size_t order;    // position in the region
     };
 
-    // base + constant; anything else is itself + 0. Distances between members are exact, as all are in
-    // bounds.
+    // Splits an index into base + constant; any other index is itself + 0. Distances between members are
+    // exact, because all members are in bounds.
     std::pair<NodeId, std::int64_t> split(NodeId index) const {
         const ir::Node& node = fn_[index];
         if (node.op != Op::Add && node.op != Op::Sub) return {index, 0};
@@ -77,7 +77,8 @@ private:
             const bool access =
                 (node.op == Op::Load || node.op == Op::Store) && fn_[fn_.arg(id, 0)].op != Op::Var;
             if (access) {
-                // A load sees the stores before it; a store must not pass a load or a store of another group.
+                // A load must see earlier stores; a store must not move past a load or a store of another
+                // group.
                 Candidate c{};
                 const bool fits = candidate(id, order, c);
                 const Op memory = fn_[fn_.arg(id, 0)].op;
@@ -115,7 +116,7 @@ private:
         close(open, Op::Shared, stores);
     }
 
-    // Groups what can be grouped of the candidates in one kind of memory, and forgets them.
+    // Forms groups from the candidates in one kind of memory and removes all of these candidates.
     void close(std::vector<Candidate>& open, Op memory, bool stores) {
         std::vector<Candidate> mine;
         std::erase_if(open, [&](const Candidate& c) {

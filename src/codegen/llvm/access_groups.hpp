@@ -1,5 +1,5 @@
-// Finds scalar accesses that belong together: each lane loads or stores R consecutive items (data[R * i + k]
-// for k = 0 .. R - 1). As a group they are R whole vectors and a transpose in registers instead of strided or
+// Finds groups of scalar accesses in which each lane loads or stores R consecutive items (data[R * i + k] for
+// k = 0 .. R - 1). A group becomes R vector accesses and a transpose in registers instead of strided or
 // scattered accesses.
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace volley::codegen::llvm {
 
-/// The members in order of their addresses. Loads are made at the first member's place in the code, stores at
-/// the last's.
+/// Members are in address order. Grouped loads are emitted at the first member in program order, stores at
+/// the last.
 struct AccessGroup {
     std::vector<ir::NodeId> members;
-    ir::NodeId place = ir::none;  // the member in whose place the group is emitted
+    ir::NodeId place = ir::none;  // the member at which the group is emitted
 };
 
 class AccessGroups {
 public:
-    /// Null for accesses that belong to no group.
+    /// Returns null for accesses that belong to no group.
     [[nodiscard]] const AccessGroup* find(ir::NodeId access) const {
         const auto found = of_.find(access);
         return found == of_.end() ? nullptr : found->second;
     }
 
-    /// Dissolves the groups for which `apart` holds: code is put between their members after all.
+    /// Dissolves the groups for which `apart` holds, because code will be inserted between their members.
     template <class Apart>
     void dissolve_if(Apart&& apart) {
         for (const auto& group : groups_) {

@@ -1,4 +1,4 @@
-// See code_builder.hpp. Nothing here knows of kernels.
+// LLVM instruction helpers, independent of kernels.
 #include "codegen/llvm/code_builder.hpp"
 
 #include "core/text.hpp"
@@ -116,7 +116,7 @@ Val CodeBuilder::splat(Val x, unsigned n) {
         all.fill(x);
         return L.ConstVector(all.data(), n);
     }
-    // Beside its load the two become one instruction, which they do not in another block.
+    // Next to its load, the splat folds into a broadcasting load; LLVM does not fold across blocks.
     const Block here = L.GetInsertBlock(b);
     const Val next = L.IsALoadInst(x) != nullptr ? L.GetNextInstruction(x) : nullptr;
     if (next != nullptr) L.PositionBuilderBefore(b, next);
@@ -166,7 +166,8 @@ Val CodeBuilder::concat(std::span<const Val> parts) {
 Val CodeBuilder::intrinsic(const char* name, std::initializer_list<Type> overloads,
                            std::initializer_list<Val> args) {
     const unsigned id = L.LookupIntrinsicID(name, std::strlen(name));
-    if (id == 0) throw InternalError(cat("LLVM does not know ", name), "code generation", "report it");
+    if (id == 0)
+        throw InternalError(cat("LLVM has no intrinsic ", name), "code generation", "report this as a bug");
     std::vector<Type> types(overloads);
     std::vector<Val> operands(args);
     const Val fn = L.GetIntrinsicDeclaration(module, id, types.data(), types.size());
@@ -206,7 +207,7 @@ Type CodeBuilder::mask_type() const { return isa.avx512 || W == 1 ? lanes(i1) : 
 
 Val CodeBuilder::to_mask(Val stored) {
     if (element(stored) == i1) return stored;
-    // The sign bit is what blends and movmsk look at.
+    // Blends and movmsk test the sign bit.
     return icmp(LLVMIntSLT, stored, zero(L.TypeOf(stored)));
 }
 
@@ -221,7 +222,7 @@ Val CodeBuilder::first_active(Val mask) {
     const Val wide = W < 32 ? zext(word, i32) : word;
     const Val found = intrinsic("llvm.cttz", {L.TypeOf(wide)}, {wide, L.ConstInt(i1, 0, 0)});
     const Val narrow = L.TypeOf(found) == i64 ? trunc(found, i32) : found;
-    return and_(narrow, u32(W - 1));  // an empty mask stays in range
+    return and_(narrow, u32(W - 1));  // keeps the result in range for an empty mask
 }
 
 Val CodeBuilder::masked_load(Type t, Val p, unsigned align, Val mask, Val otherwise) {

@@ -1,8 +1,8 @@
-// Short words for LLVM instructions over W lanes: types, constants, masks, shuffles, vector memory.
+// Short names for LLVM instructions over W lanes: types, constants, masks, shuffles, vector memory.
 //
-// A scalar is one LLVM scalar; `lanes` are <W x T>. With W = 1 everything is scalar and no lane form exists.
-// Booleans are i1; masks that live in variables have their own type (mask_type), as AVX2 keeps <W x i1>
-// badly.
+// A scalar is one LLVM scalar; `lanes` are <W x T>. With W = 1 everything is scalar and there is no lane
+// form. Booleans are i1; masks stored in variables have their own type (mask_type), because AVX2 handles
+// stored <W x i1> poorly.
 #pragma once
 
 #include "codegen/llvm/llvm_api.hpp"
@@ -22,7 +22,7 @@ using Val = LLVMValueRef;
 using Type = LLVMTypeRef;
 using Block = LLVMBasicBlockRef;
 
-/// What the target's vector instructions are like; decides between equally right forms of code.
+/// Properties of the target's vector instructions, used to choose between equivalent instruction sequences.
 struct Isa {
     bool x86 = false;
     bool avx = false;
@@ -57,10 +57,10 @@ public:
     [[nodiscard]] Type element(Val v) const { return element(L.TypeOf(v)); }
     [[nodiscard]] unsigned size(Type t) const { return is_vector(t) ? L.GetVectorSize(t) : 1; }
     [[nodiscard]] unsigned size(Val v) const { return size(L.TypeOf(v)); }
-    /// `element` in the shape (scalar or vector) of `like`.
+    /// Returns `element` as a scalar or vector type, in the shape of `shape`.
     [[nodiscard]] Type like(Val shape, Type element) const;
 
-    // Constants; `shape` is a scalar or vector type, the constant is repeated over it
+    // Constants; `shape` is a scalar or vector type whose elements all get the value
     [[nodiscard]] Val c(Type shape, std::int64_t value) const;
     [[nodiscard]] Val cf(Type shape, double value) const;
     [[nodiscard]] Val u32(std::uint32_t v) const { return L.ConstInt(i32, v, 0); }
@@ -68,7 +68,7 @@ public:
     [[nodiscard]] Val zero(Type t) const { return L.ConstNull(t); }
     [[nodiscard]] Val ones(Type t) const { return L.ConstAllOnes(t); }
     [[nodiscard]] Val poison(Type t) const { return L.GetPoison(t); }
-    /// <0, 1, 2, ...> * step as a vector of n integers (or a scalar 0 for n = 1).
+    /// <0, 1, 2, ...> * step as a vector of W integers (a scalar 0 if W = 1).
     [[nodiscard]] Val iota(Type element, std::int64_t step = 1) const;
 
     // Instructions
@@ -96,8 +96,8 @@ public:
     Val trunc(Val x, Type t) { return L.TypeOf(x) == t ? x : L.BuildTrunc(b, x, t, ""); }
     Val load(Type t, Val p, unsigned align);
     void store(Val v, Val p, unsigned align);
-    void stream(Val v, Val p, unsigned align);  // past the caches; p must really be aligned
-    Val gep(Val p, Val byte_offset);            // p + byte_offset; vector offsets give vectors of pointers
+    void stream(Val v, Val p, unsigned align);  // non-temporal; p must be aligned to `align`
+    Val gep(Val p, Val byte_offset);  // p + byte_offset; a vector of offsets returns a vector of pointers
     Val gep(Val p, std::int64_t byte_offset) {
         return byte_offset == 0 ? p : gep(p, u64(static_cast<std::uint64_t>(byte_offset)));
     }
@@ -107,25 +107,25 @@ public:
     Val extract(Val v, Val lane) { return is_vector(v) ? L.BuildExtractElement(b, v, lane, "") : v; }
     Val insert(Val v, Val x, Val lane) { return L.BuildInsertElement(b, v, x, lane, ""); }
     Val splat(Val x);                                               // over W lanes
-    Val splat(Val x, unsigned n);                                   // over n
-    Val shuffle(Val x, Val y, std::span<const int> lanes_of_both);  // -1: any
+    Val splat(Val x, unsigned n);                                   // over n lanes
+    Val shuffle(Val x, Val y, std::span<const int> lanes_of_both);  // -1: undefined lane
     Val shuffle(Val x, std::span<const int> lanes_of_x);
-    Val slice(Val v, unsigned first, unsigned n);  // n lanes from `first`; a scalar for n = 1
+    Val slice(Val v, unsigned first, unsigned n);  // n lanes from `first`; a scalar if n = 1
     Val concat(std::span<const Val> parts);        // all of one type
     Val intrinsic(const char* name, std::initializer_list<Type> overloads, std::initializer_list<Val> args);
-    /// Calls a function that the JIT resolves by name to `address`; all arguments and the result by value.
+    /// Calls a function that the JIT resolves by name to `address`; arguments and result are passed by value.
     Val call_external(const char* name, Type result, std::initializer_list<Val> args);
     Val fma(Val x, Val y, Val z);
 
-    // Masks: <W x i1> values, a null Val meaning "all lanes". Never used with W = 1.
+    // Masks: <W x i1> values; a null Val means "all lanes". Not used if W = 1.
     Val any(Val mask);                     // i1
     Val all(Val mask);                     // i1
     Val bits(Val mask);                    // iW with lane l in bit l
-    [[nodiscard]] Type mask_type() const;  // of variables that hold a mask
+    [[nodiscard]] Type mask_type() const;  // type of variables that hold a mask
     Val to_mask(Val stored);               // mask_type -> <W x i1>
     Val from_mask(Val mask);               // <W x i1> -> mask_type
     Val both(Val m, Val n) { return m == nullptr ? n : n == nullptr ? m : and_(m, n); }
-    /// Which lane is the first active one, as i32; 0 for "all lanes".
+    /// Returns the index of the first active lane as i32; 0 for "all lanes".
     Val first_active(Val mask);
 
     Val masked_load(Type t, Val p, unsigned align, Val mask, Val otherwise);
@@ -140,13 +140,13 @@ public:
     void br(Val cond, Block yes, Block no) { L.BuildCondBr(b, cond, yes, no); }
     [[nodiscard]] Block here() const { return L.GetInsertBlock(b); }
     [[nodiscard]] bool terminated() const { return L.GetBasicBlockTerminator(here()) != nullptr; }
-    /// A stack slot in the entry block.
+    /// Returns a stack slot in the entry block.
     Val slot(Type t, unsigned align = 0);
     Val slot_bytes(std::uint64_t bytes, unsigned align);
 
     Val function = nullptr;
-    Block entry = nullptr;  // holds stack slots only; branches to the first real block at the end
-    std::vector<std::string> externals;  // names given to call_external
+    Block entry = nullptr;               // holds only stack slots; branches to the first real block
+    std::vector<std::string> externals;  // names passed to call_external
 };
 
 }  // namespace volley::codegen::llvm

@@ -1,5 +1,6 @@
-// From a kernel's IR to machine code in memory: emit LLVM IR, turn stack slots into registers, generate an
-// object, link it into the process. One JIT a process; contexts and target machines are a compile's own.
+// Compiles a kernel's IR to machine code in memory: emits LLVM IR, promotes stack slots to registers,
+// generates an object and links it into the process. The process has one JIT; each compilation has its own
+// LLVM context and target machine.
 #include "codegen/llvm/compiler.hpp"
 
 #include "codegen/llvm/kernel_emitter.hpp"
@@ -93,7 +94,7 @@ private:
     LLVMTargetDataRef layout_ = nullptr;
 };
 
-// Target machines are costly to make (about a millisecond) and serve one thread at a time.
+// Creating a target machine takes about a millisecond, and each serves one thread at a time.
 class MachinePool {
 public:
     std::unique_ptr<Machine> take(const Target& target) {
@@ -120,7 +121,7 @@ private:
 };
 
 MachinePool& machine_pool() {
-    static auto* const pool = new MachinePool;  // LLVM's own statics may be gone when ours are destroyed
+    static auto* const pool = new MachinePool;  // never destroyed: LLVM's own statics may be destroyed first
     return *pool;
 }
 
@@ -128,7 +129,7 @@ class Jit {
 public:
     Jit() : L(llvm_api()) {
         if (LLVMErrorRef error = L.OrcCreateLLJIT(&jit_, nullptr); error != nullptr) {
-            throw CompileError("LLVM's JIT could not be made", "the CPU backend", take_error(L, error));
+            throw CompileError("LLVM's JIT could not be created", "the CPU backend", take_error(L, error));
         }
         dylib_ = L.OrcLLJITGetMainJITDylib(jit_);
         for (const char* name : {"fmaf", "fma", "fmodf", "fmod", "floorf", "floor", "ceilf", "ceil", "truncf",
@@ -141,7 +142,7 @@ public:
     }
 
     static Jit& get() {
-        static auto* const jit = new Jit;  // kernels may still be freed while the process ends
+        static auto* const jit = new Jit;  // never destroyed: kernels may be freed during process exit
         return *jit;
     }
 
@@ -154,12 +155,12 @@ public:
         symbol.Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         if (LLVMErrorRef error = L.OrcJITDylibDefine(dylib_, L.OrcAbsoluteSymbols(&symbol, 1));
             error != nullptr) {
-            throw CompileError(cat("the function ", name, " could not be given to the JIT"),
+            throw CompileError(cat("the function ", name, " could not be added to the JIT"),
                                "the CPU backend", take_error(L, error));
         }
     }
 
-    // Takes the object over.
+    // Takes ownership of the object.
     KernelFn link(LLVMMemoryBufferRef object, const std::string& symbol, LLVMOrcResourceTrackerRef& tracker) {
         tracker = L.OrcJITDylibCreateResourceTracker(dylib_);
         LLVMOrcExecutorAddress address = 0;
@@ -170,7 +171,7 @@ public:
             release(tracker);
             throw CompileError("compiled code could not be linked", "the CPU backend", text);
         }
-        // The JIT gives an integer.
+        // The JIT returns the address as an integer.
         return reinterpret_cast<KernelFn>(address);  // NOLINT(performance-no-int-to-ptr)
     }
 
@@ -203,8 +204,9 @@ private:
     LLVMOrcResourceTrackerRef tracker_;
 };
 
-// A host loop unrolled into tens of thousands of operations: LLVM's optimising code generator takes time that
-// grows with their square, minutes at last. Its plain one takes a second, for code that is slower.
+// Returns true for kernels with tens of thousands of operations, such as unrolled host loops. LLVM's
+// optimising code generator needs quadratic time for them, up to minutes; its fast one takes a second but
+// generates slower code.
 bool is_vast(const ir::Function& fn) {
     constexpr std::size_t most = 20'000;
     std::size_t operations = 0;
@@ -222,7 +224,7 @@ std::string unique_symbol() {
     return cat("volley_kernel_", counter.fetch_add(1, std::memory_order_relaxed));
 }
 
-// One compile: owns the LLVM context, so nothing of it outlives the call.
+// One compilation. Owns the LLVM context, so nothing of it outlives the call.
 class Unit {
 public:
     Unit(const ir::Function& fn, const Variant& variant, const Target& target)
@@ -269,7 +271,8 @@ private:
         char* message = nullptr;
         if (L.VerifyModule(module_, LLVMReturnStatusAction, &message) != 0) {
             throw InternalError(cat("malformed LLVM IR: ", take_message(L, message), "\n", text()),
-                                cat("kernel ", fn_.name), "report it with the kernel's IR (VOLLEY_DUMP=ir)");
+                                cat("kernel ", fn_.name),
+                                "report this as a bug with the kernel's IR (VOLLEY_DUMP=ir)");
         }
         if (message != nullptr) L.DisposeMessage(message);
 #endif
@@ -277,7 +280,8 @@ private:
 
     void clean_up() {
         LLVMPassBuilderOptionsRef options = L.CreatePassBuilderOptions();
-        // The emitter writes what it means; only the slots of variables and masks have to become registers.
+        // The emitted code is already optimised; only the slots of variables and masks need promotion to
+        // registers.
         LLVMErrorRef error = L.RunPasses(module_, "function(mem2reg,simplifycfg)", machine_->ref(), options);
         L.DisposePassBuilderOptions(options);
         if (error != nullptr) {

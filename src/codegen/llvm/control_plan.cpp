@@ -1,4 +1,4 @@
-// A fixed point: a masked jump makes its loop divergent, which makes jumps inside of that loop masked.
+// Iterates to a fixed point: a masked jump makes its loop divergent, which masks the jumps inside that loop.
 #include "codegen/llvm/control_plan.hpp"
 
 namespace volley::codegen::llvm {
@@ -32,7 +32,8 @@ private:
         }
     }
 
-    // `diverged`: lanes of the chunk that entered the kernel may be missing here, beyond the grid's edge.
+    // `diverged`: some lanes that entered the kernel may be inactive here, not counting lanes past the grid's
+    // edge.
     void region(RegionId r, bool diverged) {
         for (const NodeId id : fn_.nodes_of(r)) {
             const ir::Node& node = fn_[id];

@@ -1,4 +1,4 @@
-// Which control flow of a kernel runs under masks: computed once before code is written.
+// Determines which control flow of a kernel runs under masks, before code is emitted.
 #pragma once
 
 #include "ir/function.hpp"
@@ -9,15 +9,15 @@
 namespace volley::codegen::llvm {
 
 struct ControlPlan {
-    /// If: its condition differs between lanes. For, Loop: lanes leave it at different times.
+    /// If: the condition differs between lanes. For, Loop: lanes leave it at different times.
     std::vector<bool> divergent;
-    /// After this node some lanes may be gone that were live before it.
+    /// Lanes that are live before this node may be inactive after it.
     std::vector<bool> kills;
-    /// For, Loop: some lanes continue while others go on.
+    /// For, Loop: some lanes `continue` while others run on.
     std::vector<bool> masked_continue;
 };
 
-/// `uniform(id)`: all live lanes agree on the value.
+/// `uniform(id)` returns true if all live lanes agree on the value.
 [[nodiscard]] ControlPlan plan_control(const ir::Function& fn,
                                        const std::function<bool(ir::NodeId)>& uniform);
 

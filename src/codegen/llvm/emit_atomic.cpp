@@ -1,6 +1,5 @@
-// Atomics: lane by lane, as lanes may meet at one address. Shared memory belongs to one thread here, so its
-// atomics are plain; lanes that add to one place of a buffer are summed first and meet the other threads
-// once.
+// Atomics run lane by lane, because lanes may share an address. Shared memory belongs to one thread, so its
+// atomics are plain operations; lanes that add to one buffer element are summed first and issue one atomic.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <volley/error.hpp>
@@ -77,7 +76,7 @@ Val KernelEmitter::atomic_once(Op op, ScalarType type, Val at, Val v, Val desire
         return as_value(c.L.BuildAtomicRMW(c.b, rmw_operation(op, is_signed_integer(type)), at, as_word(v),
                                            LLVMAtomicOrderingMonotonic, 0));
     }
-    // Floats: read, compute, exchange if nobody was faster.
+    // Floats: read, compute, compare-exchange until no other thread intervened.
     const Block before = c.here();
     const Block again = c.block("atomic");
     const Block done = c.block("atomic.done");
@@ -147,7 +146,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     }
     const bool foldable = op != Op::AtomicExchange && op != Op::AtomicCas;
     if (!used && foldable && stride && *stride == 0) {
-        // sub folds by adding.
+        // AtomicSub sums its operands before the subtraction.
         const Op fold = op == Op::AtomicSub ? Op::Add : plain_operation(op);
         Val all = lanes(operand);
         if (const Val m = mask(); m != nullptr)
@@ -158,7 +157,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
         atomic_once(op, type, address(p), all, nullptr, shared);
         return;
     }
-    // The pointers and operands of all lanes are in memory for the loop over the lanes.
+    // The loop over the lanes reads pointers and operands from memory.
     const Val pointers = address_lanes(p);
     const Val result = used ? c.slot(c.lanes(t)) : nullptr;
     if (used) c.store(c.zero(c.lanes(t)), result, 0);

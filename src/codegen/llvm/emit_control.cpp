@@ -1,5 +1,5 @@
-// Control flow. Uniform branches and loops are scalar jumps. Divergent ones run under the mask in live_: the
-// sides of an if one after the other, a loop until no lane is left in it.
+// Control flow. Uniform branches and loops are scalar jumps. Divergent ones run under the mask in live_: both
+// sides of an if in turn, a loop until no lane is left in it.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 namespace volley::codegen::llvm {
@@ -10,7 +10,7 @@ using ir::RegionId;
 
 namespace {
 
-// Cheap enough to run under an empty mask instead of branching around it.
+// Returns true for regions that are cheaper to run under an empty mask than to branch around.
 bool runs_anyway(const ir::Function& fn, RegionId region) {
     unsigned cost = 0;
     for (const NodeId id : fn.nodes_of(region)) {
@@ -46,7 +46,7 @@ void KernelEmitter::emit_region(RegionId region, Block when_empty) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const NodeId id = nodes[i];
         emit_node(id);
-        if (c.terminated()) break;  // a jump of all lanes: nothing follows it
+        if (c.terminated()) break;  // all lanes have jumped: the rest is unreachable
         if (control_.kills[id] && i + 1 < nodes.size()) {
             if (when_empty == nullptr && end == nullptr) end = c.block("rest.end");
             const Block rest = c.block("rest");
@@ -64,7 +64,7 @@ void KernelEmitter::emit_if(NodeId id) {
     const ir::Node& node = fn_[id];
     const Leaf condition = leaf(fn_.arg(id, 0));
     if (!control_.divergent[id]) {
-        // Lanes may be lost inside: then both ways out must leave the mask in live_.
+        // Lanes may become inactive inside, so both sides must leave the mask in live_.
         if (control_.kills[id]) enter_masked();
         scalar_branch(scalar(condition), id, [&](RegionId side) { emit_region(side); });
         return;
@@ -73,7 +73,7 @@ void KernelEmitter::emit_if(NodeId id) {
     const Val outer = mask();
     const Val yes = lanes(condition);
     ++divergence_;
-    // The mask of the lanes that leave each side; null where all that entered do.
+    // Returns the mask of lanes that reach the end of a side.
     const auto side = [&](RegionId region, Val entering) -> Val {
         if (region == ir::none || fn_.nodes_of(region).empty()) return entering;
         const bool anyway = !control_.kills[id] && runs_anyway(fn_, region);
@@ -143,8 +143,7 @@ KernelEmitter::Trip KernelEmitter::trip_count(NodeId id) {
     const Type t = c.L.TypeOf(first);
     const bool is_signed = is_signed_integer(type);
     const std::optional<std::int64_t> constant_step = fn_.constant_int(fn_.arg(id, 2));
-    // (distance - 1) / step + 1 for a distance above 0, in unsigned arithmetic: exact at the ends of the
-    // range.
+    // (distance - 1) / step + 1 for distance > 0, in unsigned arithmetic: exact at the limits of the range.
     const auto count = [&](Val distance, Val stride, Val runs) {
         const Val one = c.c(t, 1);
         Val n =
@@ -198,7 +197,7 @@ void KernelEmitter::close_loop(const OpenLoop& loop, bool was_masked) {
     if (!loop.masked) return;
     --divergence_;
     c.store(c.load(c.mask_type(), loop.broken, 0), live_, 0);
-    // All lanes are back, unless some returned.
+    // All lanes are live again, except those that returned.
     masked_ = was_masked || control_.kills[loop.node];
 }
 
@@ -222,7 +221,7 @@ void KernelEmitter::emit_for(NodeId id) {
     if (trip.count.uniform()) {
         const Val more = c.icmp(LLVMIntULT, i, trip.count.scalar);
         if (divergent) {
-            // Lanes that are still in the loop leave it together at its end.
+            // Lanes still in the loop leave it together at the end.
             const Block check = c.block("for.check");
             const Block finished = c.block("for.finished");
             c.br(more, check, finished);
@@ -245,7 +244,7 @@ void KernelEmitter::emit_for(NodeId id) {
         c.br(c.any(stay), body, loop.exit);
     }
     c.at(body);
-    // index = begin + i * step, in the form in which its parts are.
+    // index = begin + i * step, uniform or per lane depending on its operands.
     Leaf index;
     const bool index_uniform = trip.begin.uniform() && trip.step.uniform();
     if (trip.step.uniform()) {
@@ -282,7 +281,7 @@ void KernelEmitter::emit_loop(NodeId id) {
     c.at(head);
     loops_.push_back(loop);
     const bool masked_inside = masked_;
-    // When no lane is left in the body, the iteration is over; without continued lanes, so is the loop.
+    // Once the body has no live lane, the iteration is over; without continued lanes, so is the loop.
     emit_region(node.regions[0], divergent && loop.continued == nullptr ? loop.exit : nullptr);
     loops_.pop_back();
     if (!c.terminated()) c.br(loop.next);

@@ -1,5 +1,5 @@
-// Kernels with barriers: group-level control flow in scalar code, segments as loops over the group's chunks,
-// and the spill area between them (passes/split_barriers.hpp).
+// Kernels with barriers: scalar code for group-level control flow, loops over the group's chunks for
+// segments, and the spill area that carries values between segments (passes/split_barriers.hpp).
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "ir/leaves.hpp"
 
@@ -24,7 +24,7 @@ void KernelEmitter::place_spills() {
     for (const NodeId loop : segments_->masked_loops) continue_offsets_[loop] = reserve(4 * c.W);
 }
 
-// Eight bytes a lane for each leaf of a value, whatever its type.
+// Each leaf of a value takes eight bytes per lane, regardless of its type.
 Val KernelEmitter::spill_address(std::uint64_t offset, std::uint64_t size, Val chunk) {
     const Val at = c.mul(c.zext(chunk, c.i64), c.u64(size));
     return c.gep(c.gep(spill_, static_cast<std::int64_t>(offset)), at);
@@ -69,7 +69,7 @@ void KernelEmitter::load_variable(NodeId id, Val chunk) {
     const std::uint64_t size = (types.size() * v.slot_size + 63) / 64 * 64;
     const Val at = spill_address(v.spill, size, chunk);
     if (v.indexed) {
-        v.memory = at;  // used in place
+        v.memory = at;  // accessed in place
         return;
     }
     for (std::size_t k = 0; k < types.size(); ++k) {
@@ -225,7 +225,7 @@ void KernelEmitter::emit_group_loop(const GroupItem& item) {
         counter = c.slot(t);
         c.store(c.zero(t), counter, 0);
     }
-    // Lanes that continue on their own are masked by `continued`, which belongs to the chunk that runs.
+    // Lanes that execute `continue` individually are masked by `continued` of the chunk that is running.
     OpenLoop loop{.node = id, .masked = continue_offsets_.contains(id)};
     const Block head = c.block("group.loop");
     loop.next = c.block("group.next");

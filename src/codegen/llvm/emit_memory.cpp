@@ -1,5 +1,5 @@
-// Buffers and shared memory. An access whose address is an arithmetic progression over the lanes becomes
-// vector loads, stores and shuffles; only addresses without any pattern are gathered and scattered.
+// Buffers and shared memory. If addresses form an arithmetic progression over the lanes, an access becomes
+// vector loads, stores and shuffles; only irregular addresses are gathered and scattered.
 #include "codegen/llvm/interleave.hpp"
 #include "codegen/llvm/kernel_emitter.hpp"
 
@@ -28,7 +28,7 @@ void collect_leaves(DType t, std::uint64_t offset, std::vector<LeafPlace>& out) 
     for (std::uint64_t i = 0; i < t.count(); ++i) collect_leaves(t.part(i), offset + t.part_offset(i), out);
 }
 
-// All leaves of one type, packed without gaps: what (de)interleaving in registers can handle.
+// Returns true if all leaves have one type and no gaps, as (de)interleaving in registers requires.
 bool packed(const std::vector<LeafPlace>& leaves, std::uint64_t stride) {
     const std::size_t size = size_of(leaves[0].type);
     for (std::size_t k = 0; k < leaves.size(); ++k) {
@@ -82,8 +82,8 @@ Val KernelEmitter::index64(NodeId index) {
     if (is_signed_integer(type)) return c.sext(v, c.i64);
     if (masked_ && !l.uniform() && s.kind == LaneShape::Affine && s.stride > 0 && bits_of(type) == 32 &&
         lanes_.may_wrap(index)) {
-        // `data[i - 1]` under `i > 0`: lane 0's index may wrap around while it is masked off. Counting from
-        // the last lane gives all lanes behind the wrap their true address.
+        // `data[i - 1]` under `i > 0`: lane 0's index may wrap while it is masked off. Computing the address
+        // from the last lane is correct for all lanes after the wrap.
         const std::int64_t span = s.stride * static_cast<std::int64_t>(c.W - 1);
         const Val last = c.add(v, c.c(c.i32, span));
         return c.sub(c.zext(last, c.i64), c.u64(static_cast<std::uint64_t>(span)));
@@ -115,7 +115,7 @@ Val KernelEmitter::address(const LaneAddress& p) {
 }
 
 Val KernelEmitter::address_lanes(const LaneAddress& p) {
-    // The uniform part first, in scalar arithmetic.
+    // Adds the uniform part first, in scalar arithmetic.
     Val base = c.gep(p.base, static_cast<std::int64_t>(p.offset));
     Val offsets = nullptr;
     for (const Step& step : p.steps) {
@@ -133,7 +133,7 @@ Val KernelEmitter::address_lanes(const LaneAddress& p) {
 
 unsigned KernelEmitter::stream_alignment(const LaneAddress& p) const {
     if (!p.streamed || masked_ || p.steps.size() != 1) return 0;
-    // Lane 0's index is a multiple of the width, so its address is one of the vector's size.
+    // Lane 0's index is a multiple of the width, so its address is a multiple of the vector's size.
     const std::uint64_t bytes = p.steps[0].scale * c.W;
     const bool aligned = shape(p.steps[0].index).align % c.W == 0 && p.offset % bytes == 0;
     return aligned && bytes % 16 == 0 ? static_cast<unsigned>(bytes % 64 == 0   ? 64
@@ -192,15 +192,14 @@ void KernelEmitter::store_interleaved(Val at, ScalarType type, const Leaves& val
             for (unsigned e = 0; e < c.W; ++e) from[e] = static_cast<int>((j * c.W + e) / count);
             part_mask = c.shuffle(m, std::span<const int>(from.data(), c.W));
         }
-        // Every part is as aligned as the whole when a part is a multiple of that.
+        // If a part's size is a multiple of the alignment, every part is aligned like the whole.
         const unsigned align = stream_align != 0 && c.W * size % stream_align == 0 ? stream_align : 0;
         store_vector(items[j], c.gep(at, std::int64_t{j} * c.W * size), type, part_mask, align);
     }
 }
 
 Val KernelEmitter::load_strided(Val at, ScalarType type, std::int64_t stride) {
-    // Exactly the bytes between the first and the last lane are read: the last vector overlaps the one before
-    // it.
+    // Reads exactly the bytes from the first to the last lane: the last vector overlaps the one before it.
     const unsigned size = static_cast<unsigned>(size_of(type));
     const auto step = static_cast<unsigned>(stride / size);
     const unsigned span = step * (c.W - 1) + 1;
@@ -245,7 +244,7 @@ Leaves KernelEmitter::load_place(const LaneAddress& p) {
         return load_interleaved(address(p), parts[0].type, static_cast<unsigned>(parts.size()));
     }
     const Val m = mask();
-    Val pointers = nullptr;  // made when first needed
+    Val pointers = nullptr;  // computed on first use
     const Val first = stride ? address(p) : nullptr;
     for (const LeafPlace& part : parts) {
         const Type t = c.lanes(c.memory_scalar(part.type));
@@ -281,7 +280,7 @@ void KernelEmitter::store_place(const LaneAddress& p, const Leaves& value) {
     const std::optional<std::int64_t> stride = lane_stride(p);
     const Val m = mask();
     if (c.W == 1 || (stride && *stride == 0)) {
-        // All lanes store to one place: a race unless they agree; some live lane's value stays.
+        // All lanes store to one address: a race unless they agree. The value of some live lane remains.
         const Val at = address(p);
         const Val lane = m != nullptr ? c.first_active(m) : nullptr;
         for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -325,9 +324,9 @@ void KernelEmitter::store_place(const LaneAddress& p, const Leaves& value) {
 
 void KernelEmitter::emit_load(NodeId id) {
     if (const AccessGroup* group = c.W > 1 ? groups_.find(id) : nullptr) {
-        if (group->place != id) return;  // made with its group
+        if (group->place != id) return;  // emitted with its group
         const ScalarType type = fn_.type(id).scalar();
-        // From this member back to the lowest one, whose own index may be computed only further down.
+        // Steps back from this member to the lowest one, whose own index may not have been computed yet.
         const auto before =
             std::find(group->members.begin(), group->members.end(), id) - group->members.begin();
         const Val at = c.gep(address(place(id)),

@@ -1,4 +1,4 @@
-// print: the operands of each live lane are laid out one after the other and handed to the host.
+// print: stores each live lane's operands contiguously and passes them to the host.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <functional>
@@ -9,8 +9,8 @@ using ir::NodeId;
 
 void KernelEmitter::emit_print(NodeId id) {
     const std::span<const NodeId> args = fn_.args(id);
-    // Each operand at a multiple of 16 bytes; its leaves packed, which is the host's layout of what can be
-    // printed.
+    // Operands start at multiples of 16 bytes with their leaves packed, which equals the host's layout for
+    // all printable types.
     std::uint64_t size = 0;
     std::vector<std::uint64_t> offsets;
     for (const NodeId arg : args) {

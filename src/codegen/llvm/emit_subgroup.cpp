@@ -1,5 +1,5 @@
-// Subgroup operations. A subgroup is the W lanes of one vector, so these are operations inside of registers;
-// lanes that are not live contribute the identity.
+// Subgroup operations. A subgroup is the W lanes of one vector, so these operate within registers; inactive
+// lanes contribute the identity.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <array>
@@ -72,7 +72,7 @@ void KernelEmitter::emit_scan(NodeId id) {
         const Val identity = fold_identity(op, type, t);
         Val v = lanes(in);
         if (m != nullptr) v = c.select(m, v, identity);
-        // Lane l takes from lane l - distance; the identity comes in from below.
+        // Lane l receives the value of lane l - distance; the lowest lanes receive the identity.
         const auto shifted = [&](Val x, unsigned distance) {
             std::array<int, 64> pick{};
             for (unsigned l = 0; l < c.W; ++l) {
@@ -116,7 +116,7 @@ void KernelEmitter::emit_shuffle(NodeId id) {
             leaves.push_back(Leaf::of_lanes(c.shuffle(l.lanes, std::span<const int>(pick.data(), c.W))));
             continue;
         }
-        // Any permutation: through memory.
+        // An arbitrary permutation goes through memory.
         const bool boolean = c.element(l.lanes) == c.i1;
         const Val stored = boolean ? c.zext(l.lanes, c.lanes(c.i8)) : l.lanes;
         const Type t = c.L.TypeOf(stored);

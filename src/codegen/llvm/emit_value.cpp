@@ -1,5 +1,5 @@
-// Pure operations: constants, ids, arithmetic, conversions, composites. Semantics are those of docs/ir.md
-// sections 3 to 5, in every lane, live or not: no operation here can fault.
+// Pure operations: constants, ids, arithmetic, conversions, composites. They follow docs/ir.md sections 3 to
+// 5 in every lane, live or not: no operation here can fault.
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "codegen/llvm/vector_math.hpp"
 #include "core/text.hpp"
@@ -78,7 +78,7 @@ void KernelEmitter::emit_node(NodeId id) {
         case Form::SubgroupVote:
         case Form::Ballot:
         case Form::Elect: emit_vote(id); break;
-        case Form::Sync: break;  // lanes of a vector run in step; the workgroup's order is that of the code
+        case Form::Sync: break;  // lanes of a vector run in lockstep, and a workgroup runs in program order
         case Form::If: emit_if(id); break;
         case Form::For: emit_for(id); break;
         case Form::Loop: emit_loop(id); break;
@@ -90,7 +90,7 @@ void KernelEmitter::emit_node(NodeId id) {
 void KernelEmitter::emit_constant(NodeId id) {
     const ir::Node& node = fn_[id];
     if (node.op == Op::Zero) {
-        // Leaf types in the order of the type's parts.
+        // Leaf types follow the order of the type's parts.
         Leaves leaves;
         const std::function<void(DType)> visit = [&](DType t) {
             if (t.is_scalar()) {
@@ -169,7 +169,7 @@ void KernelEmitter::emit_elementwise(NodeId id) {
         if (uniform || s.kind == passes::LaneShape::Uniform) {
             leaves[k] = Leaf::of_scalar(run(true));
         } else if (s.kind == passes::LaneShape::Affine && is_integer(result)) {
-            // The address arithmetic stays scalar; the lanes are a progression from it.
+            // Address arithmetic stays scalar; the lanes are a progression from lane 0.
             const Val base = run(true);
             leaves[k] = {base, c.add(c.splat(base), c.iota(c.L.TypeOf(base), s.stride))};
         } else {
@@ -190,7 +190,7 @@ void KernelEmitter::emit_select(NodeId id) {
         if (cond.uniform() && yes[k].uniform() && no[k].uniform()) {
             leaves[k] = Leaf::of_scalar(c.select(cond.scalar, yes[k].scalar, no[k].scalar));
         } else {
-            // A uniform condition picks whole vectors.
+            // A uniform condition selects whole vectors.
             leaves[k].lanes =
                 c.select(cond.uniform() ? cond.scalar : cond.lanes, lanes(yes[k]), lanes(no[k]));
             if (cond.uniform() && yes[k].scalar != nullptr && no[k].scalar != nullptr) {
@@ -215,7 +215,7 @@ void KernelEmitter::emit_bitcast(NodeId id) {
         set(id, std::move(leaves));
         return;
     }
-    // Leaves of another size: put the bytes together and cut them anew, little end first.
+    // If leaf sizes differ, joins the bytes and splits them again, little-endian.
     const unsigned from_bits = bits_of(from.scalar());
     const unsigned to_bits = bits_of(to.scalar());
     bool uniform = true;
@@ -274,8 +274,7 @@ void KernelEmitter::emit_extract(NodeId id) {
                        in.begin() + static_cast<std::ptrdiff_t>(first + count)));
         return;
     }
-    // A computed index: choose among the candidates, which are few. An index outside of the range gives some
-    // part.
+    // A computed index selects among the candidates, which are few. An out-of-range index returns some part.
     const auto index_of = [&](bool as_scalar) {
         Val sum = as_scalar ? c.u32(0) : c.zero(c.lanes(c.i32));
         for (const Step& step : steps) {
@@ -335,7 +334,8 @@ Val KernelEmitter::convert(Val v, ScalarType from, ScalarType to) {
         return is_signed_integer(from) ? c.sext(v, t) : c.zext(v, t);
     }
     if (from == ScalarType::F64 && to == ScalarType::F16) {
-        // No instruction does this. f64 to f32 rounded to odd, then to f16, rounds once in effect.
+        // No instruction converts f64 to f16 with one rounding; rounding to f32 to odd and then to f16 has
+        // the same result.
         const Type half_way = c.like(v, c.f32);
         const Type word = c.like(v, c.i32);
         const Val near = c.L.BuildFPTrunc(c.b, v, half_way, "");
@@ -352,8 +352,8 @@ Val KernelEmitter::convert(Val v, ScalarType from, ScalarType to) {
     }
     if (to_float) {
         if (to == ScalarType::F16) {
-            // Through f32: exact for 8 and 16 bits; wider integers round to f64 first, which is exact to 53
-            // bits, and anything that large is beyond f16's range.
+            // Through f32: exact for 8 and 16 bits. Wider integers go through f64, which is exact to 53 bits;
+            // larger ones exceed f16's range.
             const ScalarType by = bits_of(from) <= 16 ? ScalarType::F32 : ScalarType::F64;
             return convert(convert(v, from, by), by, to);
         }
@@ -416,12 +416,12 @@ Val KernelEmitter::compare(Op op, ScalarType type, Val x, Val y) {
 Val KernelEmitter::divide(bool remainder, ScalarType type, Val x, Val y) {
     const Type t = c.L.TypeOf(x);
     const bool s = is_signed_integer(type);
-    // a / 0 = a and a rem 0 = 0 come from dividing by 1 instead; so does min / -1 = min.
+    // a / 0 = a and a rem 0 = 0 are computed by dividing by 1 instead; so is min / -1 = min.
     const Val zero = c.icmp(LLVMIntEQ, y, c.zero(t));
     const unsigned bits = bits_of(type);
     if (c.is_vector(t) && bits <= 32 && !c.L.IsConstant(y)) {
-        // No vector unit divides integers; the quotient of two 32-bit integers is exact in f64 (f32 up to 16
-        // bits).
+        // Vector units do not divide integers. The quotient of two 32-bit integers is exact in f64 (f32 up to
+        // 16 bits).
         const Type ft = c.like(x, bits <= 16 ? c.f32 : c.f64);
         const Val divisor = c.select(zero, c.c(t, 1), y);
         const auto to_float = [&](Val v) {
@@ -430,7 +430,7 @@ Val KernelEmitter::divide(bool remainder, ScalarType type, Val x, Val y) {
         const Val quotient = c.fdiv(to_float(x), to_float(divisor));
         Val q = nullptr;
         if (bits == 32) {
-            // min / -1 is 2^31, outside of i32: through i64, then cut.
+            // min / -1 is 2^31, which exceeds i32: converts to i64 and truncates.
             const Type wide = c.like(x, c.i64);
             if (c.isa.avx512) {
                 q = c.trunc(c.L.BuildFPToSI(c.b, quotient, wide, ""), t);
@@ -491,7 +491,8 @@ Val KernelEmitter::apply_integer(Op op, ScalarType type, Val x, Val y, Val z) {
         case Op::ReverseBits: return c.intrinsic("llvm.bitreverse", {t}, {x});
         default: break;
     }
-    throw InternalError(cat("no integer code for ", ir::mnemonic(op)), fn_.name, "report it");
+    throw InternalError(cat("no integer code for ", ir::mnemonic(op)), cat("kernel ", fn_.name),
+                        "report this as a bug");
 }
 
 Val KernelEmitter::apply_float(Op op, ScalarType type, Val x, Val y, Val z) {
@@ -505,7 +506,7 @@ Val KernelEmitter::apply_float(Op op, ScalarType type, Val x, Val y, Val z) {
         case Op::Neg: return c.fneg(x);
         case Op::Abs: return c.intrinsic("llvm.fabs", {t}, {x});
         case Op::Sign: {
-            // NaN and zeros stay what they are.
+            // NaN and zeros are returned unchanged.
             const Val one = c.intrinsic("llvm.copysign", {t}, {c.cf(t, 1.0), x});
             return c.select(c.fcmp(LLVMRealONE, x, c.zero(t)), one, x);
         }
@@ -513,7 +514,7 @@ Val KernelEmitter::apply_float(Op op, ScalarType type, Val x, Val y, Val z) {
         case Op::Sub: return c.fsub(x, y);
         case Op::Mul: return c.fmul(x, y);
         case Op::Div: return c.fdiv(x, y);
-        // x86's min and max give the second operand for NaN: so ask whether the first one is.
+        // x86's min and max return the second operand for NaN, so the first operand is tested.
         case Op::Min:
             return c.select(c.fcmp(LLVMRealUNO, x, x), y, c.select(c.fcmp(LLVMRealOLT, y, x), y, x));
         case Op::Max:
@@ -524,7 +525,7 @@ Val KernelEmitter::apply_float(Op op, ScalarType type, Val x, Val y, Val z) {
         case Op::Trunc: return c.intrinsic("llvm.trunc", {t}, {x});
         case Op::RoundEven: return c.intrinsic("llvm.rint", {t}, {x});
         case Op::Round: {
-            // The largest number below one half, so that 0.49999997 does not round up.
+            // The largest number below one half, so 0.49999997 does not round up.
             const double half = type == ScalarType::F32 ? 0x1.fffffep-2 : 0x1.fffffffffffffp-2;
             const Val push = c.intrinsic("llvm.copysign", {t}, {c.cf(t, half), x});
             return c.intrinsic("llvm.trunc", {t}, {c.fadd(x, push)});

@@ -1,6 +1,6 @@
-// Local variables. One stack slot a leaf, which LLVM turns into registers; a variable with a computed index
-// lives in memory, leaf by leaf with the lanes of a leaf side by side, so that a uniform index is still a
-// vector access.
+// Local variables. Each leaf has a stack slot, which LLVM promotes to registers. A variable with a computed
+// index lives in memory, leaf by leaf, with a leaf's lanes contiguous, so a uniform index is still a vector
+// access.
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "ir/leaves.hpp"
 
@@ -85,7 +85,8 @@ void KernelEmitter::declare_variables() {
 void KernelEmitter::reset_variable(NodeId id) {
     Variable& v = variables_.at(id);
     const std::vector<ScalarType> types = ir::leaf_scalars(v.type);
-    // All lanes, live or not: a lane that does not run the declaration cannot see the variable either.
+    // Initialises all lanes, live or not: a lane that does not run the declaration cannot access the
+    // variable.
     for (std::size_t k = 0; k < types.size(); ++k) {
         const Type t = v.indexed && types[k] == ScalarType::Bool ? (v.uniform ? c.i8 : c.lanes(c.i8))
                                                                  : slot_type(types[k], v.uniform);
@@ -98,7 +99,7 @@ std::pair<Val, Val> KernelEmitter::variable_address(const Variable& v, std::uint
                                                     const std::vector<Step>& steps) {
     Val base = c.gep(v.memory, static_cast<std::int64_t>(first) * v.slot_size);
     Val offsets = nullptr;
-    // Indices are clamped: an index outside of the array must not leave the variable.
+    // Clamps the index: an out-of-range index must not leave the variable.
     const auto clamped = [&](Val index, std::uint64_t last) {
         const Val limit = c.c(c.L.TypeOf(index), static_cast<std::int64_t>(last));
         return c.select(c.icmp(LLVMIntULT, index, limit), index, limit);
@@ -143,7 +144,7 @@ void KernelEmitter::emit_variable_load(NodeId id) {
         }
     }
     if (lane_uniform(id)) {
-        // The live lanes agree; the first lane need not be one of them.
+        // All live lanes agree, but lane 0 may be inactive.
         const Val first_live = masked_ && !v.uniform ? c.first_active(mask()) : c.u32(0);
         for (Leaf& l : leaves) l = Leaf::of_scalar(l.uniform() ? l.scalar : c.extract(l.lanes, first_live));
     } else if (leaves.size() == 1 && !leaves[0].uniform() && is_integer(types[0]) &&

@@ -1,5 +1,5 @@
-// One step takes every p-th element, p a prime factor of n, and leaves p sequences of n / p vectors, each
-// interleaved less.
+// One step takes every p-th element, where p is a prime factor of n, and leaves p sequences of n / p vectors,
+// each less interleaved.
 #include "codegen/llvm/interleave.hpp"
 
 #include <array>
@@ -8,8 +8,8 @@
 namespace volley::codegen::llvm {
 namespace {
 
-/// The p of a step. In narrow vectors all of n at once: LLVM takes several times as long to combine steps
-/// that cross 128-bit lanes there, and the code is no better.
+/// Returns the p of a step. Narrow vectors use all of n at once: LLVM takes several times as long to combine
+/// steps that cross 128-bit lanes there, and the code is no better.
 unsigned step_of(unsigned n, unsigned width) {
     if (width < 16) return n;
     for (unsigned p = 2; p * p <= n; ++p) {
@@ -23,14 +23,14 @@ struct Source {
     unsigned lane = 0;
 };
 
-/// The vector whose lane l is the one that from(l) names. A shuffle has two operands, so vectors come in one
-/// by one.
+/// Returns the vector whose lane l is the element that from(l) names. A shuffle has two operands, so vectors
+/// are merged one at a time.
 template <class From>
 Val gather_lanes(CodeBuilder& c, std::span<const Val> vectors, const From& from) {
     Val v = nullptr;
     for (unsigned j = 0; j < vectors.size(); ++j) {
-        std::array<int, 64> first{};   // of vector j alone, or of it behind v
-        std::array<int, 64> second{};  // of v and vector j
+        std::array<int, 64> first{};   // lanes of vector j alone, or of it following v
+        std::array<int, 64> second{};  // lanes of v and vector j
         bool used = false;
         for (unsigned l = 0; l < c.W; ++l) {
             const Source source = from(l);
@@ -82,7 +82,7 @@ std::vector<Val> interleave(CodeBuilder& c, const std::vector<Val>& components) 
     std::vector<Val> together(p);
     for (unsigned i = 0; i < n; ++i) {
         for (unsigned r = 0; r < p; ++r) together[r] = every[r][i / p];
-        const unsigned first = i % p * c.W;  // in the p vectors that these p become
+        const unsigned first = i % p * c.W;  // position in the p vectors that replace these p
         items.push_back(gather_lanes(c, together, [&](unsigned l) {
             return Source{(first + l) % p, (first + l) / p};
         }));

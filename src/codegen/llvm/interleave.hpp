@@ -1,6 +1,6 @@
-// Between memory's order and lanes', in registers: items of n scalars that lie one behind the other fill n
-// vectors; by lanes, they are n vectors of one component each. Works by the prime factors of n, so that the
-// number of shuffles grows as n log n and none depends on a long chain of others.
+// Converts between memory order and lane order in registers: contiguous items of n scalars fill n vectors; in
+// lane order, they are n vectors of one component each. Uses the prime factors of n, so the number of
+// shuffles grows as n log n, with short dependency chains.
 #pragma once
 
 #include "codegen/llvm/code_builder.hpp"
@@ -9,10 +9,10 @@
 
 namespace volley::codegen::llvm {
 
-/// Component k of lane l is element l * n + k of the n vectors given.
+/// Component k of lane l is element l * n + k of the n vectors.
 [[nodiscard]] std::vector<Val> deinterleave(CodeBuilder& c, const std::vector<Val>& items);
 
-/// The inverse: the vectors to store, from those of the components.
+/// The inverse: returns the vectors to store from the vectors of components.
 [[nodiscard]] std::vector<Val> interleave(CodeBuilder& c, const std::vector<Val>& components);
 
 }  // namespace volley::codegen::llvm

@@ -1,5 +1,4 @@
-// The frame of a kernel: reading the work description, and the loops over rows, workgroups and chunks of W
-// lanes.
+// The frame of a kernel: reads the work description and loops over rows, workgroups and chunks of W lanes.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include "passes/effects.hpp"
@@ -115,12 +114,13 @@ void KernelEmitter::emit(const char* name) {
                                 c.L.CreateEnumAttribute(c.context, kind, v));
     };
     enum_attribute("nounwind", 0);
-    // Vector spills on a stack that is only 16-byte aligned cross cache lines and pages: up to twice as slow.
+    // On a stack that is only 16-byte aligned, vector spills cross cache lines and pages: up to twice as
+    // slow.
     attribute("frame-pointer", "all");
     attribute("stackrealign", "");
     enum_attribute("alignstack", 64);
     if (c.isa.avx512) {
-        // Also decides how vectors are passed to library functions.
+        // Also determines how vectors are passed to library functions.
         attribute("prefer-vector-width", "512");
         attribute("min-legal-vector-width", "512");
     }
@@ -138,7 +138,7 @@ void KernelEmitter::emit(const char* name) {
     } else {
         emit_grouped();
     }
-    // Streamed stores are ordered with nothing else: they must have arrived before completion is signalled.
+    // Streaming stores are weakly ordered; they must be visible before completion is signalled.
     if (variant_.streaming && c.isa.x86) c.intrinsic("llvm.x86.sse.sfence", {}, {});
     c.L.BuildRetVoid(c.b);
     c.at(c.entry);
@@ -236,7 +236,7 @@ void KernelEmitter::emit_flat() {
         set_row(row);
         const Val step = c.u64(c.W);
         const bool tail = !variant_.full && c.W > 1;
-        // The end of the whole vectors.
+        // The end of the full vectors.
         const Val whole = tail ? c.and_(end_, c.u64(~std::uint64_t{c.W - 1})) : end_;
         counted_loop(begin_, whole, step, "chunks", [&](Val x) {
             set_flat_ids(x);
@@ -320,7 +320,7 @@ void KernelEmitter::emit_grouped() {
             c.at(chunk_end_);
             return;
         }
-        // Whole groups need no masks, but for a last chunk that the group does not fill.
+        // Full groups need no masks, except for a last chunk that the group does not fill.
         Val whole = nullptr;
         if (!variant_.full) {
             for (unsigned d = 0; d < 3; ++d) {

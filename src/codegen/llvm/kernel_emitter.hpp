@@ -1,9 +1,8 @@
-// Walks a kernel's IR and writes vector code for it: W invocations at a time.
+// Emits vector code for a kernel's IR, W invocations at a time.
 //
-// A value is kept leaf by leaf (docs/ir.md's scalars): as one scalar where all lanes agree, as lanes where
-// they differ, and as both where they are an arithmetic progression over the lanes, so that addresses stay
-// scalar. Divergent control flow runs under the mask in live_; the invariant is that wherever code runs, some
-// lane is live.
+// A value is stored leaf by leaf (the scalars of docs/ir.md): as one scalar if all lanes agree, as lanes if
+// they differ, and as both if they form an arithmetic progression over the lanes, so addresses stay scalar.
+// Divergent control flow runs under the mask in live_. Invariant: wherever code runs, some lane is live.
 #pragma once
 
 #include "codegen/llvm/access_groups.hpp"
@@ -23,22 +22,22 @@ namespace volley::codegen::llvm {
 
 /// One scalar of a value over the lanes.
 struct Leaf {
-    Val scalar = nullptr;  // lane 0's value, and every lane's where uniform
-    Val lanes = nullptr;   // <W x T>; null where uniform
+    Val scalar = nullptr;  // lane 0's value; every lane's value if uniform
+    Val lanes = nullptr;   // <W x T>; null if uniform
     [[nodiscard]] bool uniform() const noexcept { return lanes == nullptr; }
     static Leaf of_scalar(Val v) { return {v, nullptr}; }
     static Leaf of_lanes(Val v) { return {nullptr, v}; }
 };
 using Leaves = std::vector<Leaf>;
 
-/// How the W lanes of one vector differ in their ids, for a kernel run in this way.
+/// Returns how ids differ between the W lanes of a vector for this variant.
 [[nodiscard]] passes::LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned width);
 
 class KernelEmitter {
 public:
     KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Variant& variant);
 
-    /// Writes the function `name` with the type of KernelFn.
+    /// Emits the function `name` with the type of KernelFn.
     void emit(const char* name);
     [[nodiscard]] std::size_t spill_bytes() const noexcept { return spill_bytes_; }
 
@@ -52,9 +51,9 @@ private:
     void set_row(Val row);
     void set_flat_ids(Val x);
     void set_group_ids(Val group);
-    void set_local_ids(Val first);  // the ids of the chunk that starts at this local index
+    void set_local_ids(Val first);  // ids of the chunk that starts at local index `first`
     void emit_chunk(Val mask);      // the whole body for the current ids
-    Val edge_mask();                // which lanes of the chunk are inside of the group and the grid
+    Val edge_mask();                // lanes of the chunk that are inside the group and the grid
 
     // emit_group.cpp: kernels with barriers
     void emit_group_region(const passes::GroupRegion& region);
@@ -97,45 +96,45 @@ private:
         Val base = nullptr;  // pointer
         std::uint64_t offset = 0;
         std::vector<Step> steps;
-        DType type;             // what is there
-        bool streamed = false;  // stores may go past the caches, where whole vectors are aligned
+        DType type;             // type of the accessed value
+        bool streamed = false;  // use streaming stores where whole vectors are aligned
     };
     LaneAddress place(ir::NodeId access);
-    Val index64(ir::NodeId index);        // lane 0, exact also where u32 indices wrap in masked lanes
+    Val index64(ir::NodeId index);        // lane 0; exact even if u32 indices wrap in masked lanes
     Val index64_lanes(ir::NodeId index);  // <W x i64>
     void emit_load(ir::NodeId id);
     void emit_store(ir::NodeId id);
     Leaves load_place(const LaneAddress& place);
     void store_place(const LaneAddress& place, const Leaves& value);
     [[nodiscard]] std::optional<std::int64_t> lane_stride(
-        const LaneAddress& place) const;          // bytes; none: varying
+        const LaneAddress& place) const;          // bytes; nullopt: varying
     Val address(const LaneAddress& place);        // lane 0
     Val address_lanes(const LaneAddress& place);  // <W x ptr>
     Leaves load_interleaved(Val address, ScalarType type, unsigned count);
     void store_interleaved(Val address, ScalarType type, const Leaves& value, unsigned stream_align = 0);
     void store_vector(Val v, Val address, ScalarType type, Val mask, unsigned stream_align);
-    [[nodiscard]] unsigned stream_alignment(const LaneAddress& place) const;  // 0: not to be streamed
+    [[nodiscard]] unsigned stream_alignment(const LaneAddress& place) const;  // 0: no streaming
     Val load_strided(Val address, ScalarType type, std::int64_t stride);
-    Leaf to_value(Val memory_value, ScalarType type);  // bytes to bools
+    Leaf to_value(Val memory_value, ScalarType type);  // converts bytes to bools
     Val to_memory(Val value, ScalarType type);
 
     // emit_variable.cpp: local variables
     struct Variable {
         DType type;
         bool uniform = false;
-        bool indexed = false;     // some access computes an index: lives in memory, one slot a leaf
-        std::vector<Val> slots;   // one a leaf (not indexed)
+        bool indexed = false;     // some access has a computed index: lives in memory, one slot per leaf
+        std::vector<Val> slots;   // one per leaf (not indexed)
         Val memory = nullptr;     // indexed
         unsigned slot_size = 0;   // bytes of a leaf's slot (indexed)
-        std::uint64_t spill = 0;  // offset in the spill area, when it lives across segments
+        std::uint64_t spill = 0;  // offset in the spill area, if it lives across segments
         bool spilled = false;
     };
     void declare_variables();
     void reset_variable(ir::NodeId var);
     void emit_variable_load(ir::NodeId id);
     void emit_variable_store(ir::NodeId id);
-    /// The uniform part of an indexed access's address, and the lanes' offsets from it (null when there are
-    /// none).
+    /// Returns the uniform part of an indexed access's address, and the lanes' offsets from it (null if there
+    /// are none).
     std::pair<Val, Val> variable_address(const Variable& v, std::uint64_t first,
                                          const std::vector<Step>& steps);
     std::pair<std::uint64_t, std::vector<Step>> leaf_path(ir::NodeId access);
@@ -150,19 +149,19 @@ private:
     void emit_loop(ir::NodeId id);
     void emit_jump(ir::NodeId id);
     void scalar_branch(Val condition, ir::NodeId node, const std::function<void(ir::RegionId)>& emit_side);
-    Val mask();  // the live lanes, or null for all
+    Val mask();  // live lanes, or null for all
     void set_mask(Val mask);
-    void enter_masked();  // makes live_ hold the mask from here on
+    void enter_masked();  // from here on, live_ holds the mask
     struct OpenLoop {
         ir::NodeId node;
-        Block next = nullptr;  // where continue goes
+        Block next = nullptr;  // target of `continue`
         Block exit = nullptr;
         Val broken = nullptr;  // slots of masked loops
         Val continued = nullptr;
         bool masked = false;
     };
-    OpenLoop open_loop(ir::NodeId id);            // makes the slots of a divergent one
-    void resume_continued(const OpenLoop& loop);  // lanes that met `continue` are live again
+    OpenLoop open_loop(ir::NodeId id);            // creates the slots of a divergent loop
+    void resume_continued(const OpenLoop& loop);  // revives lanes that executed `continue`
     void close_loop(const OpenLoop& loop, bool was_masked);
     struct Trip {
         Leaf count;  // unsigned, in the index's width
@@ -198,27 +197,27 @@ private:
     passes::LaneModel model_;
     passes::LaneAnalysis lanes_;
     AccessGroups groups_;
-    std::vector<bool> streamed_;  // parameters
+    std::vector<bool> streamed_;  // by parameter
     ControlPlan control_;
     std::optional<passes::SegmentPlan> segments_;  // kernels with barriers
     std::vector<Leaves> values_;
     std::unordered_map<ir::NodeId, Variable> variables_;
     std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
-    std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;     // of values
-    std::unordered_map<ir::NodeId, std::uint64_t> continue_offsets_;  // of group loops' masks
-    std::uint64_t alive_offset_ = 0;  // of the mask of lanes that have not returned
-    unsigned group_size_ = 1;         // invocations of a workgroup
-    unsigned chunks_ = 1;             // vectors of a workgroup
+    std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;     // offsets of values
+    std::unordered_map<ir::NodeId, std::uint64_t> continue_offsets_;  // offsets of group loops' masks
+    std::uint64_t alive_offset_ = 0;  // offset of the mask of lanes that have not returned
+    unsigned group_size_ = 1;         // invocations per workgroup
+    unsigned chunks_ = 1;             // vectors per workgroup
     std::size_t spill_bytes_ = 0;
-    bool group_level_ = false;  // emitting what is done once for a workgroup
+    bool group_level_ = false;  // emitting code that runs once per workgroup
 
-    // State of the walk
+    // State of the traversal
     Val live_ = nullptr;  // slot of the current mask
     bool masked_ = false;
-    unsigned divergence_ = 0;  // enclosing constructs that run under a mask of their own
+    unsigned divergence_ = 0;  // enclosing constructs that run under their own mask
     std::vector<OpenLoop> loops_;
-    Block chunk_end_ = nullptr;     // where invocations go that are done
-    Block segment_rest_ = nullptr;  // in a segment: where its variables are saved
+    Block chunk_end_ = nullptr;     // target for invocations that are done
+    Block segment_rest_ = nullptr;  // in a segment: the block that saves its variables
 
     // Work and ids
     Val work_ = nullptr, args_ = nullptr, shared_ = nullptr, spill_ = nullptr;

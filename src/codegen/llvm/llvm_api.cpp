@@ -1,4 +1,4 @@
-// Opening libLLVM: the major version that Volley was built for, wherever the distribution puts it.
+// Opens libLLVM in the major version that Volley was built for, at the locations that distributions use.
 #include "codegen/llvm/llvm_api.hpp"
 
 #include "core/text.hpp"
@@ -31,7 +31,7 @@ std::vector<std::string> candidates() {
 void load_symbol(void* library, const char* name, void** out) {
     *out = dlsym(library, name);
     if (*out == nullptr) {
-        throw CompileError(cat("libLLVM has no function ", name), "opening LLVM",
+        throw CompileError(cat("libLLVM has no function ", name), "the CPU backend",
                            cat("install the runtime library of LLVM ", VOLLEY_LLVM_MAJOR));
     }
 }
@@ -40,7 +40,7 @@ LlvmApi load() {
     void* library = nullptr;
     std::string tried;
     for (const std::string& name : candidates()) {
-        // Local visibility: other LLVMs of the process (Mesa, PoCL) must not see these symbols.
+        // Local visibility: other LLVM copies in the process (Mesa, PoCL) must not see these symbols.
         library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (library != nullptr) break;
         tried += cat(tried.empty() ? "" : ", ", name);
@@ -78,7 +78,7 @@ LlvmApi load() {
 }  // namespace
 
 const LlvmApi& llvm_api() {
-    // A function-local static whose initialiser throws is tried again at the next call.
+    // If the initialiser of a function-local static throws, the next call runs it again.
     static const LlvmApi api = load();
     return api;
 }

@@ -1,6 +1,5 @@
-// LLVM's C API as a table of functions, filled from libLLVM when it is first needed. Volley does not link
-// LLVM: programs start without it, and its symbols stay local to this table beside other LLVMs in the
-// process.
+// LLVM's C API as a table of functions, loaded from libLLVM on first use. Volley does not link LLVM: programs
+// start without it, and its symbols cannot clash with other copies of LLVM in the process.
 #pragma once
 
 #include <llvm-c/Analysis.h>
@@ -65,15 +64,15 @@ struct LlvmApi {
 #define VOLLEY_LLVM_MEMBER(name) decltype(&::LLVM##name) name = nullptr;
     VOLLEY_LLVM_FUNCTIONS(VOLLEY_LLVM_MEMBER)
 #undef VOLLEY_LLVM_MEMBER
-    // Initialisers of the host's target; the header's inline helper would need linking.
+    // Initialisers of the host's target; the header's inline helper would require linking.
     void (*initialize_target_info)() = nullptr;
     void (*initialize_target)() = nullptr;
     void (*initialize_target_mc)() = nullptr;
     void (*initialize_asm_printer)() = nullptr;
 };
 
-/// Opens libLLVM at the first call (about 15 ms). Throws CompileError when there is none, saying what to
-/// install; a later call tries again. Thread-safe.
+/// Opens libLLVM at the first call (about 15 ms). Throws CompileError, saying what to install, if it is not
+/// found; later calls try again. Thread-safe.
 [[nodiscard]] const LlvmApi& llvm_api();
 
 }  // namespace volley::codegen::llvm

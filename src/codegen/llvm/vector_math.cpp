@@ -1,6 +1,5 @@
-// Polynomials are minimax fits on the reduced range; all lanes compute, special lanes are blended in at the
-// end, and lanes outside of a fast path's range are done by a library call that is branched around when there
-// are none.
+// Polynomials are minimax fits on the reduced range. All lanes compute, special lanes are blended in at the
+// end, and lanes outside a fast path's range use a library call that is skipped if there are none.
 #include "codegen/llvm/vector_math.hpp"
 
 #include "core/text.hpp"
@@ -26,7 +25,7 @@ namespace math = passes::math;
 
 struct Named {
     Op op;
-    const char* c_name;        // without the f of the f32 form
+    const char* c_name;        // without the f suffix of the f32 form
     const char* sleef_suffix;  // accuracy class
     bool binary;
 };
@@ -59,7 +58,7 @@ struct SleefForm {
     const char* suffix;
 };
 
-// The vector forms that this instruction set can call, widest first.
+// Returns the vector forms that this instruction set supports, widest first.
 std::vector<SleefForm> sleef_forms(const Isa& isa, bool f64) {
     std::vector<SleefForm> forms;
     const unsigned unit = f64 ? 2 : 4;
@@ -98,7 +97,7 @@ Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
     const unsigned n = c.size(x);
     if (n > 1 && found->sleef_suffix != nullptr && sleef_library() != nullptr) {
         for (const SleefForm& form : sleef_forms(c.isa, f64)) {
-            // A narrower vector rides in a wider form's low lanes only where no form of its own exists.
+            // A narrower vector uses the low lanes of a wider form only if it has no form of its own.
             const bool last = form.suffix == sleef_forms(c.isa, f64).back().suffix;
             if (form.lanes > n && !last) continue;
             const std::string name = cat("Sleef_", found->c_name, f64 ? "d" : "f", form.lanes, "_",
@@ -126,7 +125,7 @@ Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
     return call_c(c, *found, f64, x, y);
 }
 
-// Horner's rule for an f32 polynomial.
+// Evaluates an f32 polynomial by Horner's rule.
 Val polynomial(CodeBuilder& c, Val x, const math::Table& table) {
     const Type t = c.L.TypeOf(x);
     Val sum = nullptr;
@@ -138,7 +137,7 @@ Val polynomial(CodeBuilder& c, Val x, const math::Table& table) {
 
 Val fabs(CodeBuilder& c, Val x) { return c.intrinsic("llvm.fabs", {c.L.TypeOf(x)}, {x}); }
 
-// Replaces the lanes of `fast` for which `special` holds by slow(), which runs only when there are any.
+// Replaces the lanes of `fast` for which `special` holds by slow(), which runs only if there are any.
 Val patch(CodeBuilder& c, Val special, Val fast, const std::function<Val()>& slow) {
     const Block start = c.here();
     const Block rare = c.block("math.rare");
@@ -186,7 +185,7 @@ Val sin_cos_f32(CodeBuilder& c, Op op, Val x) {
     return patch(c, large, fast, [&] { return call_library(c, op, ScalarType::F32, x, nullptr); });
 }
 
-// 2^n * x for n in [-252, 254], in two steps, as 2^n itself may be outside of the normal range.
+// Returns 2^n * x for n in [-252, 254], in two steps, because 2^n may be outside the normal range.
 Val scale_by_power(CodeBuilder& c, Val x, Val n) {
     const Type it = c.L.TypeOf(n);
     const Type t = c.L.TypeOf(x);
@@ -201,7 +200,7 @@ Val exp_f32(CodeBuilder& c, Op op, Val x) {
     const bool two = op == Op::Exp2;
     const double low = two ? -151.0 : -105.0;
     const double high = two ? 129.0 : 89.5;
-    // Beyond these the result is 0 or infinity; comparisons leave NaN alone.
+    // Outside these limits the result is 0 or infinity; NaN passes the comparisons unchanged.
     Val a = c.select(c.fcmp(LLVMRealOLT, x, c.cf(t, low)), c.cf(t, low), x);
     a = c.select(c.fcmp(LLVMRealOGT, a, c.cf(t, high)), c.cf(t, high), a);
     const Val n = c.intrinsic("llvm.rint", {t}, {two ? a : c.fmul(a, c.cf(t, math::log2_of_e))});
@@ -223,7 +222,7 @@ Val exp_f32(CodeBuilder& c, Op op, Val x) {
 Val log_f32(CodeBuilder& c, Op op, Val x) {
     const Type t = c.L.TypeOf(x);
     const Type it = c.like(x, c.i32);
-    // Subnormals are scaled into the normal range first.
+    // Scales subnormals into the normal range.
     const Val tiny = c.fcmp(LLVMRealOLT, x, c.cf(t, 0x1p-126));
     const Val scaled = c.select(tiny, c.fmul(x, c.cf(t, 0x1p23)), x);
     // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).
@@ -256,7 +255,7 @@ Val log_f32(CodeBuilder& c, Op op, Val x) {
     return c.select(c.fcmp(LLVMRealOEQ, x, c.zero(t)), c.cf(t, -infinity), r);
 }
 
-// SLEEF's functions whose range ends before the type's does: what to compute beyond.
+// Extends SLEEF's functions whose range ends before that of the type.
 Val call_with_wide_range(CodeBuilder& c, Op op, ScalarType type, Val x) {
     const Type t = c.L.TypeOf(x);
     const bool f32 = type == ScalarType::F32;
@@ -270,7 +269,7 @@ Val call_with_wide_range(CodeBuilder& c, Op op, ScalarType type, Val x) {
     return patch(c, large, call_library(c, op, type, x, nullptr), [&] {
         Val r = nullptr;
         if (hyperbolic) {
-            // e^x / 2 in two factors, which do not overflow before the product does.
+            // e^x / 2 as two factors, which do not overflow before the product does.
             const Val root = vector_math(c, Op::Exp, type, c.fmul(magnitude, c.cf(t, 0.5)), nullptr);
             r = c.fmul(c.fmul(root, c.cf(t, 0.5)), root);
         } else {
@@ -306,7 +305,7 @@ Val rsqrt_f32(CodeBuilder& c, Val x) {
     const Type t = c.L.TypeOf(x);
     const Val error = c.fma(c.fneg(c.fmul(x, y)), y, c.cf(t, 1.0));
     const Val fast = c.fma(c.fmul(y, c.cf(t, 0.5)), error, y);
-    // Zero, subnormal, negative, infinite and NaN arguments all make the step a NaN (0 * inf or inf - inf) or
+    // For zero, subnormal, negative, infinite and NaN arguments the step is NaN (0 * inf or inf - inf) or
     // negative.
     const Val special = c.fcmp(LLVMRealULE, fast, c.zero(t));
     return patch(c, special, fast, [&] { return exact_rsqrt(c, x); });
