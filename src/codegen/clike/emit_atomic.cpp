@@ -75,7 +75,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
                      "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics");
     const ElementPath place = place_of(id);
     if (!place.aligned_to(size_of(s)))
-        site_.refuse("atomics on unaligned numbers", "give the struct its natural alignment");
+        site_.refuse("atomics on misaligned scalars", "align the struct's members naturally");
     before_write(root);
     locate(id);
     const std::vector<Expr> dims = indices(place, false);

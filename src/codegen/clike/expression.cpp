@@ -20,7 +20,7 @@ Level level_of(std::string_view op) {
     for (const auto& [text, level] : levels) {
         if (text == op) return level;
     }
-    fail_internal("an operator that C does not have", op);
+    fail_internal("not a C operator", op);
 }
 
 Level next(Level level) { return static_cast<Level>(static_cast<unsigned>(level) + 1); }

@@ -68,9 +68,9 @@ bool available() noexcept {
 
 std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view source, bool optimise) {
     if (plugin().compile == nullptr) {
-        fail(ErrorCode::Unsupported, cat("there is no GLSL compiler: ", plugin().why),
+        fail(ErrorCode::Unsupported, cat("the GLSL compiler is not available: ", plugin().why),
              cat("kernel '", kernel, "'"),
-             "build volley with libshaderc-dev and glslang-dev installed, or give SPIR-V");
+             "build Volley with libshaderc-dev and glslang-dev installed, or pass SPIR-V");
     }
     Sink sink;
     const std::string name(kernel);
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> compile(std::string_view kernel, std::string_view sou
         [](void* to, const char* log) { static_cast<Sink*>(to)->log = log; });
     if (failed != 0) {
         fail(ErrorCode::CompileError, cat("the GLSL does not compile:\n", sink.log),
-             cat("kernel '", kernel, "'"), "correct the lines that the log names");
+             cat("kernel '", kernel, "'"), "fix the lines that the log names");
     }
     return std::move(sink.words);
 }

@@ -11,7 +11,7 @@ extern "C" __attribute__((visibility("default"))) int volley_glsl_compile(
     static const shaderc_compiler_t compiler = shaderc_compiler_initialize();
     const shaderc_compile_options_t options = shaderc_compile_options_initialize();
     if (compiler == nullptr || options == nullptr) {
-        log(to, "shaderc could not be started");
+        log(to, "shaderc could not be initialised");
         return 1;
     }
     shaderc_compile_options_set_target_env(options, shaderc_target_env_vulkan,
@@ -22,7 +22,7 @@ extern "C" __attribute__((visibility("default"))) int volley_glsl_compile(
         shaderc_compile_into_spv(compiler, source, size, shaderc_compute_shader, name, "main", options);
     shaderc_compile_options_release(options);
     if (result == nullptr) {
-        log(to, "shaderc gave no result");
+        log(to, "shaderc returned no result");
         return 1;
     }
     const bool good = shaderc_result_get_compilation_status(result) == shaderc_compilation_status_success;
