@@ -1,5 +1,5 @@
-// From a function to a module: functions become arithmetic, what is nested too deeply is laid flat, then the
-// emitter writes.
+// Compiles a function to a module: expands math functions into arithmetic, flattens nesting that is too deep,
+// then runs the emitter.
 #include "codegen/spirv/compiler.hpp"
 
 #include "codegen/spirv/kernel_emitter.hpp"
@@ -12,16 +12,16 @@
 namespace volley::codegen::spirv {
 namespace {
 
-// What the emitter and drivers put around and inside of a kernel's own conditions.
+// Nesting levels that the emitter and drivers add to those of the kernel.
 constexpr std::uint32_t spare_nesting = 8;
 
-/// The module finds its blocks where the caller has the buffers.
+/// Compiles the coarsened function and maps its parameters back to the original ones.
 Module compile_coarse(const ir::Function& fn, Variant variant, const Target& target) {
     passes::Coarsening how = target.coarsening;
     how.whole = variant.full;
     const passes::Coarsened coarse = passes::coarsen(fn, how);
     variant.coarse = false;
-    variant.full = true;  // the rewritten code looks after the edge
+    variant.full = true;  // the rewritten code handles the grid's edge
     Module module = compile(coarse.function, variant, target);
     for (Field& field : module.fields) {
         if (field.kind == FieldKind::Address || field.kind == FieldKind::Elements ||
@@ -48,7 +48,7 @@ Module compile(const ir::Function& fn, const Variant& variant, const Target& tar
     ir::Function lowered = fn;
     if (functions) {
         passes::expand_math(lowered, math);
-        passes::clean(lowered);  // and no contraction: the expansions count on each rounding
+        passes::clean(lowered);  // without contraction: the expansions rely on each rounding
     }
     if (target.max_nesting != 0) passes::lower_nesting(lowered, deepest);
     return KernelEmitter(lowered, variant, target).emit();

@@ -1,16 +1,16 @@
-// Writes a kernel's IR as a SPIR-V module for Vulkan 1.2, in microseconds and without any other compiler.
-// Knows devices by their features alone (Target); needs no driver. Thread-safe.
+// Writes a kernel's IR as a SPIR-V module for Vulkan 1.2, in microseconds and without another compiler. It
+// depends on a device only through its features (Target) and needs no driver. Thread-safe.
 //
-// How a module is called, in short (the backend does it):
-// - One entry point "main" whose local size is the variant's, all in the first dimension (so that subgroups
-//   are consecutive invocations); the dispatch covers the grid with workgroups in three dimensions, and
-//   WorkgroupId counts from the grid's origin. A grid with more workgroups than the device can dispatch is
-//   cut into pieces, launched with the variant `based`: it adds the argument block's GroupBase to WorkgroupId
-//   (vkCmdDispatchBase may not go beyond the device's limit either).
-// - Arguments are one block of bytes that Module::fields describes. It is the push-constant block itself, or,
-//   where it is larger than the target's push constants, push constants hold the block's device address.
-//   `values_apart` is for callers who change values without recording commands again: they lie in memory.
-// - Buffers are device addresses; descriptors are not used.
+// Calling convention, implemented by the backend:
+// - The entry point "main" has the variant's local size, all in the first dimension (so subgroups are
+//   consecutive invocations). The dispatch covers the grid with workgroups in three dimensions; WorkgroupId
+//   counts from the grid's origin. A grid with more workgroups than the device can dispatch is split into
+//   pieces, launched with the variant `based`, which adds the argument block's GroupBase to WorkgroupId
+//   (vkCmdDispatchBase is subject to the same limit).
+// - Arguments form one block of bytes, described by Module::fields. It is the push-constant block, or, if it
+//   exceeds the target's push constants, those hold the block's device address. With `values_apart`, values
+//   are in memory, so callers can change them without recording commands again.
+// - Buffers are passed as device addresses; descriptors are not used.
 #pragma once
 
 #include "codegen/api/reports.hpp"
@@ -23,14 +23,14 @@
 
 namespace volley::codegen::spirv {
 
-/// What code may use. Plain features of a device, as far as code depends on them.
+/// The device features that code may use.
 struct Target {
     std::string device;  // for messages: "vulkan:0 (llvmpipe ...)"
-    // Arithmetic. What is missing is emulated (integers of 8, 16 and 64 bits, f16) or refused (f64).
+    // Arithmetic. Missing 8, 16 and 64-bit integers and f16 are emulated; a missing f64 is an error.
     bool f16 = false, f64 = false, i8 = false, i16 = false, i64 = false;
-    // Loads and stores of 8- and 16-bit items in buffers; else words are taken apart.
+    // 8 and 16-bit loads and stores in buffers; otherwise they are extracted from words.
     bool storage8 = false, storage16 = false;
-    // Atomics beyond 32-bit integers; else loops of compare and exchange.
+    // Atomics beyond 32-bit integers; otherwise compare-exchange loops.
     bool f32_add = false, shared_f32_add = false;  // OpAtomicFAddEXT
     bool i64_atomics = false, shared_i64_atomics = false;
     bool fused_fma = false;                                                    // GLSL.std.450 Fma rounds once
@@ -39,18 +39,18 @@ struct Target {
     bool keeps_subnormals_f32 = false;                                               // DenormPreserve
     bool subgroup_vote = false, subgroup_arithmetic = false, subgroup_ballot = false,
          subgroup_shuffle = false;
-    bool subgroup_extended_types = false;  // 8-, 16-, 64-bit integers and f16 in subgroup operations
+    bool subgroup_extended_types = false;  // 8, 16 and 64-bit integers and f16 in subgroup operations
     std::uint32_t subgroup_size = 1;
     std::uint32_t push_bytes = 128;
-    /// Loop iterations that the driver runs for one invocation before it silently ends its loops (0: no
-    /// limit). Where a kernel may reach it, code counts and reports.
+    /// Loop iterations after which the driver silently terminates an invocation's loops (0: no limit). If a
+    /// kernel may reach the limit, its code counts iterations and reports.
     std::uint32_t max_iterations = 0;
-    /// How stream-like kernels are given several elements an invocation, where that is faster (factor 1:
+    /// How stream-like kernels process several elements per invocation, if that is faster (factor 1: they do
     /// not).
     passes::Coarsening coarsening;
-    /// Conditions inside of conditions that the driver keeps apart (0: any number); it ignores deeper ones.
+    /// Depth of nested conditions that the driver handles (0: any); it ignores deeper ones.
     std::uint32_t max_nesting = 0;
-    /// Lanes that leave a loop before others lose the values of its body, unless it has a second exit.
+    /// Lanes that leave a loop early lose the values of its body, unless the loop has a second exit.
     bool loses_loop_values = false;
     friend bool operator==(const Target&, const Target&) = default;
 };
@@ -58,23 +58,24 @@ struct Target {
 /// How a kernel is specialised.
 struct Variant {
     ir::Dim3 local = {1, 1, 1};
-    bool full = false;    // the caller promises that every workgroup is whole: no guard at the grid's edge
-    bool based = false;   // a piece of a grid: the group's place is WorkgroupId + FieldKind::GroupBase
-    bool coarse = false;  // several elements an invocation, as Target::coarsening says; passes/coarsen.hpp
-                          // has what the caller promises. `full`: exactly n / factor invocations run
-    bool values_apart = false;  // values lie in memory: a block of their own, or where the whole block does
+    bool full = false;   // the caller guarantees full workgroups: no guard at the grid's edge
+    bool based = false;  // a piece of a grid: the group id is WorkgroupId + FieldKind::GroupBase
+    /// Several elements per invocation, according to Target::coarsening; passes/coarsen.hpp documents what
+    /// the caller must guarantee. With `full`, exactly n / factor invocations run.
+    bool coarse = false;
+    bool values_apart = false;  // values are in memory: in their own block, or with the whole argument block
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-/// What a place in the argument block holds.
+/// The content of a field of the argument block.
 enum class FieldKind : std::uint8_t {
     GlobalSize,  // three u32
-    Address,     // u64: of parameter's buffer, its first byte
-    Elements,    // u64: how many elements it has
-    Value,       // the parameter's bytes in the host's layout; in the block of values, where there is one
-    Reports,     // u64: address of a ReportHeader with its records, where Module::reports
-    GroupBase,   // three u32: of the piece's first workgroup, where Variant::based
-    ValueBlock,  // u64: address of the block of values, where Module::value_bytes
+    Address,     // u64: first byte of the parameter's buffer
+    Elements,    // u64: number of elements
+    Value,       // the parameter's bytes in the host's layout; in the value block, if there is one
+    Reports,     // u64: address of a ReportHeader and its records, if Module::reports
+    GroupBase,   // three u32: first workgroup of the piece, if Variant::based
+    ValueBlock,  // u64: address of the value block, if Module::value_bytes is not 0
 };
 
 struct Field {
@@ -84,7 +85,7 @@ struct Field {
     std::uint32_t size = 0;
 };
 
-/// A buffer in descriptor set 0: only modules that were made elsewhere have any.
+/// A buffer in descriptor set 0; only foreign modules have any.
 struct Binding {
     std::uint32_t binding = 0;
     std::uint32_t parameter = 0;
@@ -95,24 +96,24 @@ struct Module {
     std::vector<Field> fields;
     std::uint32_t argument_bytes = 0;
     bool indirect = false;          // push constants hold the u64 address of the argument block
-    std::uint32_t value_bytes = 0;  // of the block that holds the values alone; 0: there is none
+    std::uint32_t value_bytes = 0;  // size of the separate value block; 0: there is none
     bool reports = false;
     std::vector<PrintSite> prints;
     std::vector<Binding> bindings;
     std::string entry = "main";
-    std::uint32_t shared_bytes = 0;     // what the module's Workgroup variables take
-    bool needs_full_subgroups = false;  // uses subgroups: ask for full ones of the target's size
+    std::uint32_t shared_bytes = 0;     // size of the module's Workgroup variables
+    bool needs_full_subgroups = false;  // uses subgroups: request full ones of the target's size
 };
 
-/// `fn` is verified and optimised (passes/pipeline.hpp). Throws DeviceError (Unsupported) naming the device,
-/// the feature and the source line where the target lacks what the kernel needs and nothing can stand in.
+/// Requires a verified and optimised `fn` (passes/pipeline.hpp). Throws DeviceError (Unsupported), naming the
+/// device, the feature and the source line, if the target lacks a feature that cannot be emulated.
 [[nodiscard]] Module compile(const ir::Function& fn, const Variant& variant, const Target& target);
 
-/// The module of a function that is foreign in SPIR-V, as it is, with its interface. Throws CompileError
-/// where it cannot be used, and DeviceError (Unsupported) where it needs what the target lacks.
+/// Returns the unchanged SPIR-V of a foreign function, with its interface. Throws CompileError if it cannot
+/// be used, and DeviceError (Unsupported) if it needs a feature that the target lacks.
 [[nodiscard]] Module adopt(const ir::Function& fn, const Target& target);
 
-/// A readable listing of a module, one instruction a line: for VOLLEY_DUMP=spirv.
+/// Returns a readable listing of a module, one instruction per line, for VOLLEY_DUMP=spirv.
 [[nodiscard]] std::string disassemble(const std::vector<std::uint32_t>& words);
 
 }  // namespace volley::codegen::spirv

@@ -1,4 +1,4 @@
-// A listing of a module for people: names of the instructions that the emitter writes, numbers for others.
+// Lists a module: names for the instructions that the emitter writes, numbers for others.
 #include "codegen/spirv/compiler.hpp"
 #include "codegen/spirv/module_builder.hpp"
 #include "core/text.hpp"
@@ -6,7 +6,7 @@
 namespace volley::codegen::spirv {
 namespace {
 
-// What comes behind the opcode, as far as a listing cares.
+// The operands that follow the opcode.
 enum class Shape : std::uint8_t { Statement, Result, TypedResult };
 
 struct Named {
@@ -64,7 +64,7 @@ Named named(std::uint32_t opcode) {
     }
 }
 
-// Which operands (counted behind type and result) are plain numbers; all others are ids.
+// Returns true for operands (counted after type and result) that are plain numbers; all others are ids.
 bool is_literal(spv::Op op, std::size_t operand) {
     switch (op) {
         case spv::Op::OpCapability:
@@ -102,7 +102,7 @@ bool is_literal(spv::Op op, std::size_t operand) {
     }
 }
 
-// The text that begins at a word; `at` moves behind it.
+// Returns the string that starts at word `at`, and advances `at` past it.
 std::string text_at(std::span<const std::uint32_t> words, std::size_t& at) {
     std::string text;
     for (; at < words.size(); ++at) {

@@ -1,5 +1,6 @@
-// Atomics: one instruction where the target has it, a loop of compare and exchange for other floats, two
-// 32-bit atomics for those 64-bit ones that two can stand for. Relaxed order, as docs/ir.md section 8 says.
+// Atomics: a single instruction if the target has one, a compare-exchange loop for other float operations,
+// two 32-bit atomics for 64-bit operations that can be split. The memory order is relaxed (docs/ir.md section
+// 8).
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "core/fail.hpp"
@@ -50,8 +51,8 @@ Id KernelEmitter::compare_exchange(Id type, Id pointer, bool shared, Id expected
         {pointer, s_.u32(static_cast<std::uint32_t>(scope)), s_.u32(0), s_.u32(0), desired, expected});
 }
 
-// Floats through the integers of their bits. The loop ends at its head, and what was found leaves it in the
-// phi there: drivers may lose a value of the body in lanes that are done before others.
+// Operates on floats through their bits as integers. The loop exits at its head, and the old value leaves it
+// in the phi there: drivers may lose a value of the body in lanes that finish before others.
 Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scalar operand, bool shared) {
     const Id bits = m_.int_type(bits_of(type));
     const auto to_float = [&](Id v) { return Scalar{m_.op(spv::Op::OpBitcast, s_.type(type), {v})}; };
@@ -91,8 +92,8 @@ Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scal
     return to_float(seen.id);
 }
 
-// Sums and bit operations on 64 bits come out right as two operations on words, if nobody asks what was there
-// before: a carry is known from the lower word's old value.
+// Splits a 64-bit sum or bit operation into two 32-bit operations. This is correct only if the old value is
+// unused; the carry follows from the old value of the low word.
 void KernelEmitter::emit_split_atomic(NodeId id, bool shared) {
     const Op op = fn_[id].op;
     const ScalarType type = fn_.type(id).scalar();
@@ -153,7 +154,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     } else {
         const BufferLocation place = buffer_place(id);
         if (!place.aligned_to(size_of(type)))
-            site_.refuse("atomics on unaligned numbers", "give the struct its natural alignment");
+            site_.refuse("atomics on misaligned scalars", "align the struct's members naturally");
         pointer = leaf_pointer(place, 0, pointed);
     }
     if (!is_float(type)) {

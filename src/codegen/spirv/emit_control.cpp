@@ -1,10 +1,10 @@
-// Regions, branches, loops, barriers: structured control flow, one construct for each of the IR's.
+// Regions, branches, loops and barriers: one structured control-flow construct for each of the IR's.
 //
-// Where the driver ends loops silently, iterations are counted for a subgroup as a whole, because drivers
-// that do so run its lanes in step: the count is kept in a register while a loop runs and in the subgroup's
-// own cell of shared memory between loops, so that lanes that were elsewhere learn of it. Such drivers do not
-// jump over code for which no lane is left either: each pass of a loop's place costs one round at least,
-// whether a lane enters it or not, and that round is counted with the code around it.
+// If the driver silently terminates loops, iterations are counted per subgroup, because such drivers run its
+// lanes in lockstep. The count is in a register while a loop runs, and in the subgroup's cell of shared
+// memory between loops, which makes it known to lanes that were not in the loop. Such drivers also do not
+// skip code without live lanes: each time control reaches a loop costs at least one iteration, even if no
+// lane enters it, and that iteration is counted with the surrounding code.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 namespace volley::codegen::spirv {
@@ -21,7 +21,7 @@ constexpr auto volatile_access = static_cast<std::uint32_t>(spv::MemoryAccessMas
 
 void KernelEmitter::emit_region(ir::RegionId region) {
     for (const NodeId id : fn_.nodes_of(region)) {
-        if (!m_.open()) return;  // nothing runs behind a jump
+        if (!m_.open()) return;  // code after a jump is unreachable
         emit_node(id);
     }
 }
@@ -71,8 +71,8 @@ void KernelEmitter::emit_for(NodeId id) {
     if (plan_.counted && free_depth_ == 0 && free) add_count(s_.u32(plan_.marks[id].free));
     if (counts) begin_count();
 
-    // With a step of one the index itself says whether to go on. Else the distance to the end does, which
-    // never wraps: on as long as it is larger than the step.
+    // With a step of one, the loop tests the index. Otherwise it tests the distance to the end, which never
+    // wraps: it continues while the distance exceeds the step.
     const auto less = [&](Scalar a, Scalar b) { return s_.apply(Op::Lt, type, a, b).id; };
     Id going = 0;
     Id forward = 0;
@@ -122,7 +122,7 @@ void KernelEmitter::emit_for(NodeId id) {
     loops_.pop_back();
     m_.label(next);
     if (!by_one) {
-        // Compared without sign: right also where the distance passes the signed range.
+        // The comparison is unsigned, so it holds even if the distance exceeds the signed range.
         const auto distance = [&](Scalar from, Scalar to) { return s_.apply(Op::Sub, plain, to, from); };
         Scalar left;
         if (forward != 0) {
@@ -140,7 +140,7 @@ void KernelEmitter::emit_for(NodeId id) {
     if (counts && !loops_.empty()) m_.store(iterations_, load_counter());
 }
 
-// False, but no compiler knows: a way out that is never taken makes the driver keep variables by phis.
+// Always false, but opaque to compilers: an exit that is never taken makes the driver keep variables in phis.
 Id KernelEmitter::never() {
     if (never_ == 0) {
         const ModuleBuilder::InPrologue prologue(m_);
@@ -198,7 +198,7 @@ void KernelEmitter::emit_jump(NodeId id) {
 
 // ---- counting ----
 
-// Volatile: other lanes of the subgroup write the cell too, and nothing else says so.
+// Volatile: other lanes of the subgroup write the cell too, and nothing else orders these accesses.
 Id KernelEmitter::load_counter() {
     return m_.op(spv::Op::OpLoad, m_.u32_type(), {counter_, volatile_access});
 }
@@ -209,7 +209,7 @@ void KernelEmitter::store_counter(Id count) {
 
 void KernelEmitter::begin_count() {
     Id count = load_counter();
-    // An outer loop's own iterations are in the register only.
+    // An outer loop's own iterations are only in the register.
     if (!loops_.empty())
         count = m_.glsl(GLSLstd450UMax, m_.u32_type(), {count, m_.load(m_.u32_type(), iterations_)});
     m_.store(iterations_, count);
@@ -224,7 +224,7 @@ void KernelEmitter::add_count(Id more) {
         store_counter(sum);
         return;
     }
-    // The register is ahead of the cell, except for lanes that were elsewhere.
+    // The register is ahead of the cell, except in lanes that were not in the loop.
     const Id own = s_.add(m_.load(word, iterations_), more);
     const Id most = m_.glsl(GLSLstd450UMax, word, {own, sum});
     m_.store(iterations_, most);
@@ -252,7 +252,7 @@ void KernelEmitter::count_iteration(NodeId id, Id exit) {
     m_.label(go_on);
 }
 
-// ---- order ----
+// ---- ordering ----
 
 void KernelEmitter::emit_sync(NodeId id) {
     using Mask = spv::MemorySemanticsMask;
@@ -275,8 +275,8 @@ void KernelEmitter::emit_sync(NodeId id) {
             return;
         default: break;
     }
-    // Always the widest scope, which is enough for each: some drivers take a fence of the workgroup for a
-    // barrier, and lanes that have returned do not come to it.
+    // Always uses the widest scope, which covers all others: some drivers treat a workgroup fence as a
+    // barrier, which lanes that have returned never reach.
     std::uint32_t what = buffers | shared;
     switch (static_cast<ir::FenceScope>(fn_[id].imm)) {
         case ir::FenceScope::Buffer: what = buffers; break;

@@ -1,8 +1,8 @@
-// Shared arrays, local variables, and values that are indexed by computed numbers.
+// Shared arrays, local variables, and values with computed indices.
 //
-// What is indexed is laid out flat: for each kind of cell that the type has, one array with the leaves of
-// that kind in the type's order. A path's type is known statically, so each step is a constant distance in
-// each array. Indices into variables are clamped: one outside of the array must not leave the variable.
+// Indexed memory is laid out flat: for each kind of cell in the type there is one array of the leaves of that
+// kind, in the type's order. A path's type is known statically, so each step is a constant distance in each
+// array. Indices into variables are clamped: an out-of-range index must not leave the variable.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include <algorithm>
@@ -235,7 +235,7 @@ void KernelEmitter::declare_variable(NodeId id) {
     if (!plan_.marks[id].initialised) reset_variable(id);
 }
 
-// Each execution of a declaration starts at zero.
+// Zeroes a variable: each execution of its declaration starts at zero.
 void KernelEmitter::reset_variable(NodeId id) {
     const Variable& variable = variables_[memory_[id]];
     if (variable.indexed) {
@@ -275,7 +275,7 @@ void KernelEmitter::spill(NodeId id) {
 
 namespace {
 
-// The leaf that a path of constants reaches; steps beyond the end reach the last part.
+// Returns the leaf that a path of constants selects; out-of-range steps select the last part.
 std::uint64_t constant_leaf(const ir::Function& fn, DType& type, std::span<const NodeId> path) {
     std::uint64_t leaf = 0;
     for (const NodeId step : path) {

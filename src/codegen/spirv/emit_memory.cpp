@@ -1,9 +1,9 @@
-// Loads and stores of buffers, in the host's layout.
+// Buffer loads and stores, in the host's layout.
 //
 // An access is a device address plus a constant offset plus indices times strides. Each becomes one access
-// chain into a block type made for it: an array of just the scalar or vector that is wanted, at that offset,
-// with those strides. Items that the target cannot load by themselves are taken out of the words around them;
-// storing one changes its bits alone, so that neighbours may be written at the same time.
+// chain into a block type declared for it: an array of the accessed scalar or vector, at that offset, with
+// those strides. Items that the target cannot load individually are extracted from the words around them;
+// storing one changes only its own bits, so neighbours may be written concurrently.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "core/fail.hpp"
@@ -24,7 +24,7 @@ std::uint32_t access_mask(bool ordered, std::uint32_t align) {
     return mask;
 }
 
-/// Calls f(scalar, count, offset) for each run of scalars that one vector may hold.
+/// Calls f(scalar, count, offset) for each run of scalars that fits into one vector.
 template <class F>
 void for_each_run(DType type, std::uint64_t offset, const F& f) {
     switch (type.kind()) {
@@ -58,7 +58,7 @@ void KernelEmitter::store_at(Id pointer, Id v, std::uint32_t align) {
     }
 }
 
-// ---- places ----
+// ---- locations ----
 
 bool KernelEmitter::BufferLocation::aligned_to(std::uint64_t bytes) const {
     if (offset % bytes != 0) return false;
@@ -88,7 +88,7 @@ KernelEmitter::BufferLocation KernelEmitter::buffer_place(NodeId access) {
     return place;
 }
 
-// Access chains read indices as signed: a u32 needs one bit more where there is one.
+// Access chains treat indices as signed, so a u32 index is widened if the target has i64.
 Id KernelEmitter::chain_index(NodeId index) {
     const ScalarType type = fn_.type(index).scalar();
     const Scalar v = scalar(index);
@@ -131,7 +131,7 @@ Scalar KernelEmitter::byte_address(const BufferLocation& place, std::uint64_t of
                                  s_.u32(static_cast<std::uint32_t>(constant >> 32))});
 }
 
-// A pointer to an item of that type, `offset` bytes behind the place.
+// Returns a pointer to an item of type `type`, `offset` bytes after the location.
 Id KernelEmitter::leaf_pointer(const BufferLocation& place, std::uint64_t offset, Id type) {
     for (const Dim& dim : place.dims) {
         if (s_.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
@@ -162,7 +162,7 @@ Id KernelEmitter::leaf_pointer(const BufferLocation& place, std::uint64_t offset
                  operands);
 }
 
-// ---- items inside of words ----
+// ---- items within words ----
 
 Id KernelEmitter::load_byte(Scalar address, std::uint64_t bytes) {
     const Id word_pointer = pointer_at({s_.and_(address.id, s_.u32(~3u)), address.high}, m_.u32_type());
@@ -183,7 +183,7 @@ bool KernelEmitter::in_words(ScalarType scalar_type, const BufferLocation& place
                              std::uint64_t offset) const {
     const std::size_t size = size_of(scalar_type);
     if (!place.aligned_to(size) || offset % size != 0) return true;
-    // Pointers to narrow items are made by casts, which ask for their arithmetic too.
+    // Pointers to narrow items come from casts, which also require the narrow type's arithmetic.
     if (size == 1) return !target_.storage8 || !target_.i8;
     if (size == 2) return !target_.storage16 || !target_.i16;
     return false;
@@ -208,7 +208,7 @@ void KernelEmitter::load_run(const BufferLocation& place, std::uint64_t offset, 
     const std::size_t size = size_of(scalar_type);
     const Id word = m_.u32_type();
     if (in_words(scalar_type, place, offset)) {
-        // Aligned items of two bytes never straddle words; all else goes byte by byte.
+        // Aligned two-byte items never straddle words; all others are accessed byte by byte.
         const bool whole = size <= 2 && place.aligned_to(size) && offset % size == 0;
         for (unsigned k = 0; k < count; ++k) {
             const Scalar address = byte_address(place, offset + k * size);

@@ -1,4 +1,4 @@
-// print: claims room for a record behind the report header, and fills it; what does not fit is counted.
+// print: claims space for a record in the report buffer and fills it. Records that do not fit are counted.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 namespace volley::codegen::spirv {
@@ -32,7 +32,7 @@ void KernelEmitter::emit_print(NodeId id) {
     };
     const Id capacity = load_at(word, member(0), 4);
     const Id used = member(1);
-    // Once it is full nobody adds to the number of bytes any more: it must not wrap.
+    // Once the buffer is full, the byte count is no longer incremented, so it cannot wrap.
     const Id room = s_.ult(atomic(spv::Op::OpAtomicLoad, word, used, false, {}), capacity);
     const Id claim = m_.new_id();
     const Id claimed = m_.new_id();

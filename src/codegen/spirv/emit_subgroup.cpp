@@ -1,5 +1,5 @@
-// Subgroup operations. Types that the target's instructions do not take go as words, or lane by lane through
-// shuffles; operations that it lacks go through shared memory (emit_subgroup_shared.cpp).
+// Subgroup operations. Types that the target's instructions do not support are converted to words, or
+// combined lane by lane with shuffles; missing operations use shared memory (emit_subgroup_shared.cpp).
 #include "codegen/api/folds.hpp"
 #include "codegen/spirv/kernel_emitter.hpp"
 
@@ -90,7 +90,7 @@ Scalar KernelEmitter::fold_scalar(Op combine, spv::GroupOperation kind, ScalarTy
     const Id result = group(group_op(combine, type), t, {operation, x.id});
     if (type == ScalarType::F16) return {s_.round_to_half(result)};
     if (size_of(type) >= 4) return {result};
-    // Narrow integers: sums wrap, and the identities are those of the narrow type.
+    // Narrow integers: sums wrap, and the identity must be that of the narrow type.
     if (kind == spv::GroupOperation::ExclusiveScan && (combine == Op::Min || combine == Op::Max)) {
         const Op inwards = combine;
         return s_.apply(inwards, is_signed_integer(type) ? ScalarType::I32 : ScalarType::U32, {result},
@@ -99,8 +99,8 @@ Scalar KernelEmitter::fold_scalar(Op combine, spv::GroupOperation kind, ScalarTy
     return {s_.narrow(type, result)};
 }
 
-// min and max of floats pass over NaN, which the instructions leave open: it becomes the identity, and comes
-// back where there is nothing else.
+// Float min and max must ignore NaN, which the instructions leave undefined. NaN operands are replaced by the
+// identity; the result is NaN if there are no other operands.
 Scalar KernelEmitter::fold_extreme(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
     const Id t = s_.type(type);
     const auto operation = static_cast<std::uint32_t>(kind);
@@ -116,7 +116,7 @@ Scalar KernelEmitter::fold_extreme(Op combine, spv::GroupOperation kind, ScalarT
     return s_.select(type, s_.eq(numbers, s_.u32(0)), s_.constant(type, bits), {result});
 }
 
-// Every lane goes through all lanes in order, and takes those that are active and count for it.
+// Every lane visits all lanes in order and combines those that are active and in its range.
 Scalar KernelEmitter::fold_by_lanes(Op combine, spv::GroupOperation kind, ScalarType type, Scalar x) {
     const Id word = m_.u32_type();
     const Id active = ballot(m_.boolean(true));
@@ -129,7 +129,7 @@ Scalar KernelEmitter::fold_by_lanes(Op combine, spv::GroupOperation kind, Scalar
         Id takes = s_.ne(s_.and_(bits, s_.u32(1u << (from % 32))), s_.u32(0));
         if (kind == spv::GroupOperation::InclusiveScan) takes = s_.both(takes, s_.ule(s_.u32(from), own));
         if (kind == spv::GroupOperation::ExclusiveScan) takes = s_.both(takes, s_.ult(s_.u32(from), own));
-        // The first value starts the sum, not the identity: 0 + -0 would lose the sign.
+        // The sum starts at the first value, not at the identity: 0 + -0 would lose the sign.
         const Scalar more = s_.select(type, begun, s_.apply(combine, type, sum, v), v);
         sum = s_.select(type, takes, more, sum);
         begun = s_.either(begun, takes);
@@ -167,7 +167,7 @@ void KernelEmitter::emit_lane(NodeId id) {
     const ScalarType type = fn_.type(operand).scalar();
     Id from = scalar(fn_.arg(id, 1)).id;
     if (fn_[id].op == Op::SubgroupShuffleXor) from = s_.xor_(lane(), from);
-    // A lane that is not there gives any value, but must not be asked for.
+    // The result of reading an absent lane is arbitrary, but the device must not be asked for one.
     from = m_.glsl(GLSLstd450UMin, m_.u32_type(), {from, s_.u32(target_.subgroup_size - 1)});
     std::array<Scalar, 4> results;
     const std::size_t count = values_[operand].count;
@@ -207,7 +207,7 @@ void KernelEmitter::emit_vote(NodeId id) {
                        {vote})});
         return;
     }
-    // All: nobody votes against.
+    // All: no lane votes against.
     const Id bits = ballot(all ? s_.negated(vote) : vote);
     Id any = m_.extract(bits, word, 0);
     for (std::uint32_t k = 1; k < 4; ++k) any = s_.or_(any, m_.extract(bits, word, k));

@@ -1,6 +1,6 @@
-// Subgroup operations through shared memory, for targets without them: every invocation of the workgroup puts
-// its words down, all wait, each reads its neighbours', all wait again. That needs all of them, so such an
-// operation is refused in divergent control flow and in grids that cut workgroups.
+// Subgroup operations through shared memory, for targets without them: every invocation of the workgroup
+// writes its words, all synchronise, each reads its neighbours' words, all synchronise again. This needs
+// every invocation, so it is an error in divergent control flow and in grids with partial workgroups.
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "passes/uniformity.hpp"
@@ -58,7 +58,7 @@ Scalar KernelEmitter::pick_up(ScalarType type, Id index) {
     return s_.from_words(type, low, size_of(type) == 8 ? load(1) : 0);
 }
 
-// The index in the workgroup of a lane of this subgroup, kept inside of the workgroup.
+// Returns the workgroup index of a lane of this subgroup, clamped to the workgroup.
 Id KernelEmitter::neighbour(Id from) {
     const std::uint32_t invocations = variant_.local[0] * variant_.local[1] * variant_.local[2];
     const Id index = s_.add(s_.sub(local_index(), lane()), from);

@@ -80,7 +80,7 @@ void KernelEmitter::emit_builtin(NodeId id) {
         case Op::GlobalSize: three(global_size()); return;
         case Op::LocalSize: three(std::array{s_.u32(local[0]), s_.u32(local[1]), s_.u32(local[2])}); return;
         case Op::GroupCount: {
-            // An invocation that runs is in the grid: no size is zero.
+            // No size is zero: a running invocation is inside the grid.
             std::array<Id, 3> count = {};
             for (std::size_t d = 0; d < 3; ++d) {
                 const Id size = global_size()[d];
@@ -107,7 +107,7 @@ void KernelEmitter::emit_builtin(NodeId id) {
     }
 }
 
-// A value in the argument block is read as words, whatever its type.
+// Reads a value in the argument block as words, whatever its type.
 void KernelEmitter::emit_param(NodeId id) {
     const DType type = fn_.type(id);
     scratch_.clear();
@@ -195,7 +195,7 @@ void KernelEmitter::emit_convert(NodeId id) {
     set(id, std::span<const Scalar>(results.data(), count));
 }
 
-// Through a row of bytes in words: operands and results have one size.
+// Converts through words: operand and result have the same size in bytes.
 void KernelEmitter::emit_bitcast(NodeId id) {
     const NodeId operand = fn_.arg(id, 0);
     const ScalarType from = fn_.type(operand).scalar();
@@ -251,7 +251,7 @@ void KernelEmitter::emit_extract(NodeId id) {
     set(id, parts);
 }
 
-// Computed steps compare the index with each part's number; what is beyond the end is the last part.
+// Computed steps compare the index with each part's number; an out-of-range index selects the last part.
 void KernelEmitter::extract_path(std::size_t first, DType type, std::span<const NodeId> path,
                                  std::vector<Scalar>& out) {
     while (!path.empty()) {
@@ -277,7 +277,7 @@ void KernelEmitter::extract_path(std::size_t first, DType type, std::span<const 
             continue;
         }
         const Id here = s_.eq(index, s_.u32(static_cast<std::uint32_t>(part)));
-        // All parts have one type, and so the same leaves.
+        // All parts have the same type, and so the same leaves.
         DType reached = type.part(part);
         for (const NodeId step : path.subspan(1)) {
             const auto k = fn_.constant_int(step);

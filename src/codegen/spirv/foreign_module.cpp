@@ -1,4 +1,4 @@
-// Modules that were made elsewhere: their interface in our terms, and a look at what they ask of the device.
+// Foreign modules: translates their interface, and checks the features that they need.
 #include "codegen/spirv/compiler.hpp"
 #include "codegen/spirv/reflection.hpp"
 #include "core/fail.hpp"
@@ -10,12 +10,12 @@
 namespace volley::codegen::spirv {
 namespace {
 
-/// What a device that lacks it would not refuse, but crash on.
+/// Throws if the device lacks a feature of the module; drivers may crash instead of reporting it.
 void check_capabilities(const ir::Function& fn, const Reflection& module, const Target& target) {
     const auto need = [&](bool has, std::string_view feature) {
         if (has) return;
         fail(ErrorCode::Unsupported, cat(target.device, " has no ", feature), cat("kernel '", fn.name, "'"),
-             "run the kernel on a device that has them, or write it without");
+             "run the kernel on a device that has this feature, or rewrite it without");
     };
     for (const std::uint32_t capability : module.capabilities) {
         switch (static_cast<spv::Capability>(capability)) {
@@ -43,7 +43,7 @@ void check_capabilities(const ir::Function& fn, const Reflection& module, const 
     }
     if (module.push_bytes > target.push_bytes) {
         fail(ErrorCode::Unsupported,
-             cat("its push constants take ", module.push_bytes, " bytes, and ", target.device, " has ",
+             cat("its push constants take ", module.push_bytes, " bytes, but ", target.device, " has only ",
                  target.push_bytes),
              cat("kernel '", fn.name, "'"), "pass large values in buffers");
     }

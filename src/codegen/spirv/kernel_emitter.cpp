@@ -63,8 +63,8 @@ Module KernelEmitter::emit() {
     }
     if (m_.open()) m_.leave();
     declare_modes();
-    // All invocations in one dimension: ids come from the index anyway, and drivers that cut rows into
-    // subgroups, not workgroups, then cut them as docs/ir.md says.
+    // All invocations are in one dimension. Ids are computed from the index anyway, and drivers that split
+    // rows rather than workgroups into subgroups then split them as docs/ir.md requires.
     const std::array<std::uint32_t, 3> local = {variant_.local[0] * variant_.local[1] * variant_.local[2], 1,
                                                 1};
     out_.words = m_.finish(local);
@@ -73,7 +73,7 @@ Module KernelEmitter::emit() {
 
 void KernelEmitter::set(NodeId id, std::span<const Scalar> leaves) {
     values_[id] = {static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(leaves.size())};
-    // The source may lie in the pool itself.
+    // `leaves` may point into the pool itself.
     if (leaves.data() >= pool_.data() && leaves.data() < pool_.data() + pool_.size()) {
         const auto first = static_cast<std::size_t>(leaves.data() - pool_.data());
         for (std::size_t k = 0; k < leaves.size(); ++k) pool_.push_back(Scalar(pool_[first + k]));
@@ -103,8 +103,7 @@ void KernelEmitter::declare_arguments() {
     if (out_.reports) field(FieldKind::Reports, 0, 8, two);
     if (plan_.global_size) field(FieldKind::GlobalSize, 0, 12, m_.vector_type(word, 3));
     if (variant_.based) field(FieldKind::GroupBase, 0, 12, m_.vector_type(word, 3));
-    // Only addresses and sizes are pushed where values lie apart: a load for each value, not for each
-    // argument.
+    // With values in memory, only addresses and sizes are pushed: one load per value, not per argument.
     std::vector<std::uint32_t> values;
     for (std::uint32_t p = 0; p < fn_.params.size(); ++p) {
         if (plan_.uses[p].value && fn_.params[p].type.size() > 0) values.push_back(p);
@@ -233,7 +232,7 @@ Id KernelEmitter::local_index() {
     return local_index_;
 }
 
-// From the index, which is the cheaper builtin; dimensions of size one cost nothing.
+// Computed from the index, which is the cheaper builtin; dimensions of size one cost nothing.
 std::span<const Id, 3> KernelEmitter::local_id() {
     if (local_id_[0] != 0) return local_id_;
     const ModuleBuilder::InPrologue prologue(m_);
@@ -247,7 +246,7 @@ std::span<const Id, 3> KernelEmitter::local_id() {
         return m_.op(spv::Op::OpUMod, m_.u32_type(), {v, s_.u32(by)});
     };
     Id index = local_index();
-    std::uint32_t above = variant_.local[1] * variant_.local[2];  // invocations of the dimensions to come
+    std::uint32_t above = variant_.local[1] * variant_.local[2];  // invocations in the remaining dimensions
     for (std::size_t d = 0; d < 3; ++d) {
         const std::uint32_t size = variant_.local[d];
         if (d > 0) above /= size;

@@ -1,9 +1,9 @@
-// Walks a kernel's IR and writes SPIR-V for it, one invocation's view of the kernel.
+// Emits SPIR-V for a kernel's IR, from the view of one invocation.
 //
-// A value is a list of scalars (ScalarCode says how each is represented). Buffers are device addresses, and
-// each access makes a pointer to just the block layout that it needs. Shared arrays and variables with
-// computed indices are flat arrays, one for each kind of cell; other variables are one Function variable a
-// scalar. What holds for the whole kernel is computed once, in the prologue.
+// A value is a list of scalars (ScalarCode defines their representation). Buffers are device addresses, and
+// each access creates a pointer to the block layout that it needs. Shared arrays and variables with computed
+// indices are flat arrays, one for each kind of cell; other variables have one Function variable per scalar.
+// Values that are constant for the whole kernel are computed once, in the prologue.
 #pragma once
 
 #include "codegen/spirv/compiler.hpp"
@@ -24,7 +24,7 @@ class KernelEmitter {
 public:
     KernelEmitter(const ir::Function& fn, const Variant& variant, const Target& target);
 
-    /// Writes the whole kernel; once.
+    /// Writes the whole kernel. Call once.
     [[nodiscard]] Module emit();
 
 private:
@@ -63,7 +63,7 @@ private:
     struct Dim {
         ir::NodeId index = ir::none;
         std::uint64_t stride = 0;  // bytes
-        std::uint64_t count = 0;   // 0: a buffer's elements
+        std::uint64_t count = 0;   // 0 for a buffer's elements
     };
     struct BufferLocation {
         std::uint32_t parameter = 0;
@@ -83,7 +83,7 @@ private:
                   std::vector<Scalar>& out);
     void store_run(const BufferLocation& place, std::uint64_t offset, ScalarType s,
                    std::span<const Scalar> values);
-    Id load_byte(Scalar address, std::uint64_t bytes);  // one byte or two
+    Id load_byte(Scalar address, std::uint64_t bytes);  // one or two bytes
     void store_byte(Scalar address, std::uint64_t bytes, Id v);
     void emit_load(ir::NodeId id);
     void emit_store(ir::NodeId id);
@@ -93,14 +93,14 @@ private:
     // emit_flat.cpp: shared arrays and variables
     struct Flat {
         spv::StorageClass storage = spv::StorageClass::Function;
-        bool integers = false;  // floats are kept as integers, for compare and exchange
+        bool integers = false;  // floats are stored as integers, for compare-exchange
         std::array<Id, cell_kinds> arrays = {};
     };
     void declare_flat(Flat& flat, DType type);
     [[nodiscard]] Cell cell_of(const Flat& flat, ScalarType s) const;
     [[nodiscard]] std::uint64_t cells_in(const Flat& flat, DType type, Cell cell) const;
     Id cell_type(Cell cell);
-    /// The first index of each kind of cell at the path's end, from constants and computed steps.
+    /// The first index of each kind of cell at the end of a path, from constant and computed steps.
     struct Position {
         std::array<Id, cell_kinds> computed = {};  // 0: none
         std::array<std::uint64_t, cell_kinds> constant = {};
@@ -129,7 +129,7 @@ private:
     Id never();
     void emit_jump(ir::NodeId id);
     void emit_sync(ir::NodeId id);
-    // Counting iterations where the driver ends loops silently.
+    // Iteration counting, if the driver silently terminates loops.
     Id load_counter();
     void store_counter(Id count);
     void begin_count();
@@ -199,35 +199,36 @@ private:
     std::vector<Scalar> scratch_;
 
     struct Variable {
-        std::vector<Scalar> slots;  // one a leaf; a pair has two
-        Flat flat;                  // where indices are computed
+        std::vector<Scalar> slots;  // one per leaf; a pair has two
+        Flat flat;                  // if indices are computed
         bool indexed = false;
     };
     std::vector<Variable> variables_;
     std::vector<Flat> flats_;                                   // shared arrays and spilled values
-    std::vector<std::uint32_t> memory_;                         // by node: its index in variables_ or flats_
+    std::vector<std::uint32_t> memory_;                         // by node: index into variables_ or flats_
     std::vector<std::pair<std::uint64_t, Id>> block_pointers_;  // (parameter, block type) -> pointer
 
     struct OpenLoop {
         ir::NodeId node = ir::none;
         Id exit = 0;
         Id next = 0;
-        bool broken = false;  // something goes to the exit
+        bool broken = false;  // some branch leads to the exit
     };
     std::vector<OpenLoop> loops_;
 
     // Prologue caches
     Id arguments_ = 0;             // the push-constant variable, or a pointer to the block
-    Id value_block_ = 0;           // a pointer to the block of values, where there is one
-    std::size_t first_value_ = 0;  // of the fields: they stand last
+    Id value_block_ = 0;           // a pointer to the value block, if there is one
+    std::size_t first_value_ = 0;  // index of the first value among the fields, where values come last
     std::vector<Id> addresses_;
     std::array<Id, 3> global_size_ = {}, group_id_ = {}, local_id_ = {}, global_id_ = {};
     Id local_index_ = 0, lane_ = 0, reports_ = 0, never_ = 0;
-    Id counters_ = 0, counter_ = 0, iterations_ = 0;  // of loops: shared cells, this subgroup's, this loop's
-    std::array<Id, 2> exchange_ = {};                 // words of all invocations, for subgroup operations
+    Id counters_ = 0, counter_ = 0,
+       iterations_ = 0;  // iteration counts: shared cells, this subgroup's cell, this loop's register
+    std::array<Id, 2> exchange_ = {};  // words of all invocations, for subgroup operations
     std::optional<passes::Uniformity> uniformity_;
-    bool payload_ = false;     // the access being written keeps the bits of f16 NaNs
-    unsigned free_depth_ = 0;  // enclosing loops whose iterations were added at once
+    bool payload_ = false;     // the access being emitted preserves the bits of f16 NaNs
+    unsigned free_depth_ = 0;  // enclosing loops whose iterations were added in advance
 };
 
 }  // namespace volley::codegen::spirv

@@ -1,4 +1,4 @@
-// One walk over the kernel, and one over its loops where the target ends them.
+// One pass over the kernel, and one over its loops if the target limits iterations.
 #include "codegen/spirv/kernel_plan.hpp"
 
 #include "passes/rewrite.hpp"
@@ -14,7 +14,7 @@ using ir::Op;
 namespace {
 
 constexpr std::uint64_t most_free_iterations = 256;
-constexpr std::uint64_t exchange_iterations = 64;  // a guess of how often others get in between
+constexpr std::uint64_t exchange_iterations = 64;  // estimated retries of a compare-exchange loop
 constexpr std::uint64_t spare_iterations = 64;
 
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
@@ -87,7 +87,7 @@ KernelPlan::KernelPlan(const ir::Function& fn, const Variant& variant, const Tar
     const std::uint64_t spare = saturating_add(uncounted, spare_iterations);
     if (saturating_add(most, spare_iterations) < target.max_iterations) return;
     counted = true;
-    // What is added at once must fit between two looks at the counter.
+    // Iterations added in advance must fit between two checks of the counter.
     if (spare > target.max_iterations / 2) {
         for (Mark& mark : marks) mark.free = 0;
         most_iterations = target.max_iterations - static_cast<std::uint32_t>(spare_iterations);
@@ -120,7 +120,7 @@ void KernelPlan::look_at_path(NodeId id) {
             break;
         default:
             if (op == Op::Extract) {
-                // Few parts are picked by comparing; many are worth memory.
+                // Few parts are selected by comparisons; many are worth a spill to memory.
                 DType type = fn_.type(root);
                 for (const NodeId step : path) {
                     if (computed(step) && type.count() > 8) marks[root].spilled = true;
@@ -132,7 +132,7 @@ void KernelPlan::look_at_path(NodeId id) {
     }
 }
 
-// A variable that is stored to as a whole right behind its declaration need not start at zero.
+// A variable that is stored as a whole right after its declaration need not be zeroed.
 void KernelPlan::look_at_variables(ir::RegionId region) {
     const std::vector<NodeId>& nodes = fn_.nodes_of(region);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -206,7 +206,7 @@ std::uint64_t KernelPlan::bound_node(NodeId id, std::uint64_t& uncounted) {
     const ir::Node& node = fn_[id];
     switch (node.op) {
         case Op::If:
-            // Both: a subgroup may run one after the other.
+            // Adds both sides: a subgroup may run one after the other.
             return saturating_add(bound(node.regions[0], uncounted), bound(node.regions[1], uncounted));
         case Op::For: {
             std::uint64_t trips = constant_trips(fn_, id);

@@ -19,7 +19,7 @@ void put(Words& out, spv::Op op, std::initializer_list<std::uint32_t> operands) 
     out.insert(out.end(), operands.begin(), operands.end());
 }
 
-// A literal string: its bytes, zero-terminated, filled up to whole words.
+// Appends a literal string: zero-terminated bytes, padded to whole words.
 void put_text(Words& out, std::string_view text) {
     std::uint32_t word = 0;
     unsigned shift = 0;
@@ -82,7 +82,7 @@ Id ModuleBuilder::intern(spv::Op op, std::span<const std::uint32_t> operands,
     keys_.insert(keys_.end(), hidden.begin(), hidden.end());
     if (++interned_ * 2 > table_.size()) grow_table();
 
-    // Types have their id first, constants behind their type.
+    // Types start with their id; constants have it after their type.
     const bool typed = op == spv::Op::OpConstant || op == spv::Op::OpConstantComposite ||
                        op == spv::Op::OpConstantNull || op == spv::Op::OpUndef ||
                        op == spv::Op::OpConstantTrue || op == spv::Op::OpConstantFalse;
@@ -365,7 +365,7 @@ Id ModuleBuilder::call(Id function, Id result, std::span<const Id> arguments) {
     return op(spv::Op::OpFunctionCall, result, operands);
 }
 
-// ---- the whole ----
+// ---- module ----
 
 Words ModuleBuilder::finish(std::span<const std::uint32_t, 3> local_size) {
     const Id type = intern(spv::Op::OpTypeFunction, {void_type()});

@@ -1,8 +1,8 @@
-// The words of one SPIR-V module, section by section, with interned types and constants.
+// The words of one SPIR-V module, by section, with interned types and constants.
 //
-// Instructions go to the current stream: the kernel's body, its prologue (the part of the entry block before
-// the body, where whatever holds for the whole kernel is computed once), or a helper function. Asking for a
-// type, constant or capability twice gives the same id; all ids are unique in the module.
+// Instructions go to the current stream: the kernel's body, its prologue (the start of the entry block, which
+// computes values for the whole kernel), or a helper function. Requesting a type, constant or capability
+// twice returns the same id; all ids are unique in the module.
 #pragma once
 
 #include <spirv/unified1/GLSL.std.450.h>
@@ -29,7 +29,7 @@ struct BlockMember {
     std::uint32_t offset = 0;
 };
 
-/// A phi and the place of its instruction.
+/// A phi and the position of its instruction.
 struct Phi {
     Id id = 0;
     std::size_t at = 0;
@@ -37,10 +37,10 @@ struct Phi {
 
 class ModuleBuilder {
     struct Stream {
-        Words opening;  // of a helper: its head, parameters and first label
+        Words opening;  // of a helper: its header, parameters and first label
         Words locals;
         Words code;
-        Id block = 0;  // 0: the last block has ended
+        Id block = 0;  // 0: the last block is terminated
         Stream* outer = nullptr;
     };
 
@@ -52,16 +52,16 @@ public:
     // Types.
     Id void_type() { return intern(spv::Op::OpTypeVoid, {}); }
     Id bool_type() { return intern(spv::Op::OpTypeBool, {}); }
-    Id int_type(unsigned bits);    // always without a sign: operations say what they mean
-    Id float_type(unsigned bits);  // both add the capabilities of 64 bits; narrower ones depend on the use
+    Id int_type(unsigned bits);    // always unsigned: signedness is a property of operations
+    Id float_type(unsigned bits);  // both add the 64-bit capabilities; narrower ones depend on the use
     Id vector_type(Id component, unsigned count);
-    Id array_type(Id element, std::uint32_t count, std::uint32_t stride = 0);  // stride 0: not laid out
+    Id array_type(Id element, std::uint32_t count, std::uint32_t stride = 0);  // stride 0: no explicit layout
     Id runtime_array_type(Id element, std::uint32_t stride);
     Id struct_type(std::initializer_list<Id> members);
     Id block_type(std::span<const BlockMember> members);
     Id pointer_type(spv::StorageClass storage, Id to);
     Id u32_type() { return u32_; }
-    /// Whether the module has floats of that width.
+    /// Returns true if the module has floats of this width.
     [[nodiscard]] bool has_float(unsigned bits) const { return (float_widths_ & bits) != 0; }
 
     // Constants.
@@ -73,14 +73,14 @@ public:
     Id null(Id type) { return intern(spv::Op::OpConstantNull, {type}); }
     Id undefined(Id type) { return intern(spv::Op::OpUndef, {type}); }
     Id constant_composite(Id type, std::initializer_list<Id> parts);
-    /// The bits of a scalar constant; nullopt for everything else.
+    /// Returns the bits of a scalar constant, or nullopt for any other id.
     [[nodiscard]] std::optional<std::uint64_t> constant_bits(Id id) const;
 
     // Module-wide declarations.
     void capability(spv::Capability capability);
     void extension(std::string_view name);
-    Id variable(spv::StorageClass storage, Id type);  // of the module; part of the interface
-    Id builtin(spv::BuiltIn builtin, Id type);        // an input variable, made once
+    Id variable(spv::StorageClass storage, Id type);  // module scope; part of the interface
+    Id builtin(spv::BuiltIn builtin, Id type);        // an input variable, declared once
     void decorate(Id id, spv::Decoration decoration);
     void execution_mode(spv::ExecutionMode mode, std::initializer_list<std::uint32_t> operands);
 
@@ -97,7 +97,7 @@ public:
     Id load(Id type, Id pointer) { return op(spv::Op::OpLoad, type, {pointer}); }
     void store(Id pointer, Id value) { statement(spv::Op::OpStore, {pointer, value}); }
 
-    // Blocks. A label opens a block; branches and returns end it.
+    // Blocks. A label opens a block; branches and returns terminate it.
     Id new_id() { return next_++; }
     void label(Id id);
     void branch(Id target);
@@ -107,16 +107,18 @@ public:
     void leave();
     void unreachable();
     [[nodiscard]] Id block() const noexcept { return stream_->block; }
-    [[nodiscard]] bool open() const noexcept { return stream_->block != 0; }  // a block is being written
-    /// A phi of two predecessors.
+    [[nodiscard]] bool open() const noexcept {
+        return stream_->block != 0;
+    }  // true while a block is being written
+    /// A phi with two predecessors.
     Id phi(Id type, Id a, Id from_a, Id b, Id from_b) {
         return op(spv::Op::OpPhi, type, {a, from_a, b, from_b});
     }
-    /// A phi at a loop's head whose second value is made later, by close_phi.
+    /// A phi at a loop's head whose second value is set later, by close_phi.
     Phi open_phi(Id type, Id a, Id from_a);
     void close_phi(const Phi& phi, Id b, Id from_b);
 
-    /// While it lives, instructions go to the prologue.
+    /// Redirects instructions to the prologue during its lifetime.
     class InPrologue {
     public:
         explicit InPrologue(ModuleBuilder& m) : m_(m), outer_(m_.stream_) { m_.stream_ = &m_.prologue_; }
@@ -129,19 +131,19 @@ public:
         Stream* outer_;
     };
 
-    // Helper functions, written once and called. Between begin and end instructions go into it.
+    // Helper functions, emitted once. Instructions between begin and end go into the function.
     Id begin_function(Id result, std::span<const Id> parameter_types, std::span<Id> parameters);
     void end_function(Id value);  // returns the value
     Id call(Id function, Id result, std::span<const Id> arguments);
 
-    /// The finished module with the entry point "main".
+    /// Returns the finished module with the entry point "main".
     [[nodiscard]] Words finish(std::span<const std::uint32_t, 3> local_size);
 
 private:
     Id intern(spv::Op op, std::initializer_list<std::uint32_t> key) {
         return intern(op, std::span<const std::uint32_t>(key.begin(), key.size()), {});
     }
-    // `hidden` is part of the key, not of the instruction: the layout of blocks and arrays.
+    // `hidden` is part of the key but not of the instruction: the layout of blocks and arrays.
     Id intern(spv::Op op, std::span<const std::uint32_t> operands, std::span<const std::uint32_t> hidden,
               bool* fresh = nullptr);
     void grow_table();
@@ -175,7 +177,7 @@ private:
 
     Stream body_;
     Stream prologue_;
-    std::vector<std::unique_ptr<Stream>> unfinished_;  // helpers being written
+    std::vector<std::unique_ptr<Stream>> unfinished_;  // helpers being emitted
     Stream* stream_ = &body_;
 };
 

@@ -1,4 +1,4 @@
-// One walk over the instructions collects types, constants, decorations and variables; the rest are look-ups.
+// One pass over the instructions collects types, constants, decorations and variables; the rest are look-ups.
 #include "codegen/spirv/reflection.hpp"
 
 #include "core/fail.hpp"
@@ -15,9 +15,9 @@ namespace volley::codegen::spirv {
 namespace {
 
 constexpr std::size_t header_words = 5;
-constexpr unsigned max_nesting = 32;  // of types, so that broken modules cannot recurse for ever
+constexpr unsigned max_nesting = 32;  // of types, which bounds recursion in malformed modules
 
-// A module may hold any number where the specification has names for some.
+// A module may contain values that the specification's enumerations do not name.
 template <class Enum>
 constexpr std::uint32_t word_of(Enum name) {
     return static_cast<std::uint32_t>(name);
@@ -29,7 +29,7 @@ constexpr bool is(std::uint32_t word, Enum name) {
 
 struct Type {
     spv::Op op = spv::Op::OpNop;
-    std::vector<std::uint32_t> operands;  // behind the result id
+    std::vector<std::uint32_t> operands;  // after the result id
 };
 
 struct Variable {
@@ -63,14 +63,15 @@ private:
              advice);
     }
     [[noreturn]] void broken() const {
-        refuse("its instructions are cut off or malformed", "give the whole, unchanged output of a compiler");
+        refuse("its instructions are cut off or malformed",
+               "pass the complete, unchanged output of a SPIR-V compiler");
     }
 
     void walk() {
         if (words_.size() < header_words || words_[0] != spv::MagicNumber) {
             const bool swapped = !words_.empty() && words_[0] == 0x03022307u;
-            refuse(swapped ? "its words have the other byte order" : "it is not SPIR-V",
-                   "give the words that a SPIR-V compiler wrote, the first of them 0x07230203");
+            refuse(swapped ? "its words have the opposite byte order" : "it is not SPIR-V",
+                   "pass the words that a SPIR-V compiler wrote; the first one is 0x07230203");
         }
         for (std::size_t at = header_words; at < words_.size();) {
             const std::uint32_t count = words_[at] >> 16;
@@ -180,14 +181,14 @@ private:
         for (std::size_t d = 0; d < 3; ++d) {
             const auto constant = constants_.find(ids[d]);
             if (constant == constants_.end()) broken();
-            size[d] = constant->second;  // of a specialisation constant: its default
+            size[d] = constant->second;  // default value of a specialisation constant
         }
         return checked(size);
     }
 
     [[nodiscard]] ir::Dim3 checked(ir::Dim3 size) const {
         if (size[0] == 0 || size[1] == 0 || size[2] == 0)
-            refuse("its workgroup size is zero", "declare sizes above zero");
+            refuse("its workgroup size is zero", "declare sizes greater than zero");
         return size;
     }
 
@@ -214,14 +215,14 @@ private:
         switch (static_cast<spv::StorageClass>(variable.storage)) {
             case spv::StorageClass::StorageBuffer: add_binding(found, variable.id, pointee); break;
             case spv::StorageClass::Uniform:
-                // How storage buffers were declared before SPIR-V 1.3.
+                // The declaration of storage buffers before SPIR-V 1.3.
                 if (!decoration(pointee, spv::Decoration::BufferBlock))
                     refuse("it uses a uniform buffer",
                            "pass values as push constants and arrays as storage buffers");
                 add_binding(found, variable.id, pointee);
                 break;
             case spv::StorageClass::UniformConstant:
-                refuse("it uses images or samplers", "a raw kernel takes storage buffers and push constants");
+                refuse("it uses images or samplers", "use only storage buffers and push constants");
             case spv::StorageClass::PushConstant: add_push(found, pointee); break;
             default: break;
         }
@@ -252,7 +253,7 @@ private:
         }
     }
 
-    /// Bytes of a type in memory; a matrix's and an array's strides are decorations of the member that it is.
+    /// Returns the size of a type in memory; matrix and array strides are decorations of the member.
     [[nodiscard]] std::uint64_t size_of(std::uint32_t id, std::uint32_t block, std::uint32_t index,
                                         unsigned depth) const {
         if (depth > max_nesting) broken();
@@ -291,7 +292,7 @@ private:
                 break;
             default: broken();
         }
-        if (size > 0xffff) refuse("its push constants are too big", "pass large values in buffers");
+        if (size > 0xffff) refuse("its push constants are too large", "pass large values in buffers");
         return size;
     }
 
@@ -307,8 +308,8 @@ private:
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> composites_;
     std::unordered_map<std::uint32_t, ir::Dim3> local_;
     std::unordered_map<std::uint32_t, ir::Dim3> local_ids_;
-    std::map<std::array<std::uint32_t, 2>, std::uint32_t> decorations_;  // id, what: its operand, or 0
-    std::map<std::array<std::uint32_t, 3>, std::uint32_t> members_;      // id, member, what
+    std::map<std::array<std::uint32_t, 2>, std::uint32_t> decorations_;  // id, decoration: its operand, or 0
+    std::map<std::array<std::uint32_t, 3>, std::uint32_t> members_;      // id, member, decoration
 };
 
 }  // namespace

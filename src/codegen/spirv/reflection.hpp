@@ -1,5 +1,5 @@
-// What a SPIR-V module that was made elsewhere asks of its caller: its entry point, its workgroup size, where
-// it expects buffers and values. Reads any words without harm: what is not SPIR-V is an error, not a crash.
+// Reads the interface of a foreign SPIR-V module: its entry point, workgroup size, buffers and values. Safe
+// for arbitrary input: anything that is not SPIR-V is an error, not a crash.
 #pragma once
 
 #include "ir/function.hpp"
@@ -22,14 +22,14 @@ struct PushMember {
 
 struct Reflection {
     ir::Dim3 local = {1, 1, 1};
-    std::vector<std::uint32_t> bindings;  // of storage buffers in descriptor set 0, ascending
-    std::vector<PushMember> push;         // in the order of the block's members
+    std::vector<std::uint32_t> bindings;  // storage buffers in descriptor set 0, ascending
+    std::vector<PushMember> push;         // in member order
     std::uint32_t push_bytes = 0;
     std::vector<std::uint32_t> capabilities;  // spv::Capability
 };
 
-/// Throws CompileError naming `kernel`: no SPIR-V, no compute entry point of that name, a workgroup size that
-/// only specialisation gives, resources that are no storage buffers of set 0.
+/// Throws CompileError, naming `kernel`, for input that is not SPIR-V, a missing compute entry point, a
+/// workgroup size that is only set by specialisation, and resources other than storage buffers of set 0.
 [[nodiscard]] Reflection reflect(std::span<const std::uint32_t> words, std::string_view entry,
                                  std::string_view kernel);
 

@@ -1,4 +1,4 @@
-// Representation, bools and integers of up to 64 native bits.
+// Representation, bools, and integers of up to 64 native bits.
 #include "codegen/spirv/scalar_code.hpp"
 
 #include "codegen/api/refusal.hpp"
@@ -109,7 +109,7 @@ Id ScalarCode::divide(bool remainder, ScalarType s, Id x, Id y) {
     const auto known = m_.constant_bits(y);
     Id divisor = y;
     if (!known || *known == 0 || *known == 0xffffffffu || *known == ~std::uint64_t{0}) {
-        // a / 0 = a and a rem 0 = 0 come from dividing by 1 instead; so does lowest / -1 = lowest.
+        // a / 0 = a and a rem 0 = 0 are computed by dividing by 1 instead; so is lowest / -1 = lowest.
         Id unsafe = test(spv::Op::OpIEqual, y, zero(s).id);
         if (sign && bits_of(s) >= 32) {
             const std::uint64_t lowest = std::uint64_t{1} << (bits_of(s) - 1);
@@ -123,7 +123,7 @@ Id ScalarCode::divide(bool remainder, ScalarType s, Id x, Id y) {
     return m_.op(sign ? spv::Op::OpSDiv : spv::Op::OpUDiv, t, {x, divisor});
 }
 
-// The GLSL and core instructions for these know 32 bits only.
+// The GLSL and core instructions for these support only 32 bits.
 Id ScalarCode::count_bits(Op op, ScalarType s, Id x) {
     const Id t = m_.u32_type();
     const unsigned bits = bits_of(s);

@@ -1,8 +1,9 @@
-// Code for operations on scalars, with what the target lacks written out (docs/ir.md sections 3 to 5).
+// Code for operations on scalars, with missing target features emulated (docs/ir.md sections 3 to 5).
 //
-// How a scalar is represented: bool as OpTypeBool; integers of 8 and 16 bits as 32-bit ones that are always
-// sign- or zero-extended to that width; f16 as an f32 that is always a value of f16; 64-bit types that the
-// target lacks as two words. Everything else is itself. SPIR-V integers carry no sign here: operations do.
+// Representation: bool as OpTypeBool; 8 and 16-bit integers as 32-bit ones, always sign- or zero-extended;
+// f16 as an f32 that always holds an f16 value; 64-bit types that the target lacks as two words. All other
+// types are themselves. SPIR-V integer types are always unsigned here: signedness is a property of
+// operations.
 #pragma once
 
 #include "codegen/spirv/compiler.hpp"
@@ -15,10 +16,10 @@ namespace volley::codegen::spirv {
 
 struct Scalar {
     Id id = 0;
-    Id high = 0;  // the upper word of a pair, else 0
+    Id high = 0;  // the high word of a pair, else 0
 };
 
-/// Where code is being written, for refusals: "vulkan:0 (...) has no f64; mul at scale.cpp:8; ...".
+/// The node being emitted, for error messages: "vulkan:0 (...) has no f64; mul at scale.cpp:8; ...".
 struct Site {
     const ir::Function& fn;
     const Target& target;
@@ -34,26 +35,27 @@ public:
     [[nodiscard]] bool paired(ScalarType s) const {
         return (size_of(s) == 8) && (s == ScalarType::F64 ? !target_.f64 : !target_.i64);
     }
-    Id type(ScalarType s);  // of the representation, a pair's words included
+    Id type(ScalarType s);  // of the representation, or of a pair's words
     Scalar constant(ScalarType s, std::uint64_t bits);
     Scalar zero(ScalarType s) { return constant(s, 0); }
 
-    /// An elementwise operation on operands of type s; comparisons give bools. `loose` lets fma round twice.
+    /// Applies an elementwise operation to operands of type `s`; comparisons return bools. `loose` lets fma
+    /// round twice.
     Scalar apply(ir::Op op, ScalarType s, Scalar x, Scalar y = {}, Scalar z = {}, bool loose = false);
     Scalar convert(ScalarType from, ScalarType to, Scalar x);
     Scalar select(ScalarType s, Id condition, Scalar a, Scalar b);
 
-    /// The bits as words: one, or two for types of 64 bits; those above the type's width are zero.
+    /// Returns the bits as words: one, or two for 64-bit types; bits above the type's width are zero.
     Scalar to_words(ScalarType s, Scalar x);
     Scalar from_words(ScalarType s, Id low, Id high = 0);
-    /// Brings a word back into the representation of a narrow integer.
+    /// Converts a word to the representation of a narrow integer.
     Id narrow(ScalarType s, Id word);
-    /// The value of f16 bits in the low half of a word, as f32, and back.
+    /// Converts the f16 bits in the low half of a word to f32, and back.
     Id half_value(Id word, bool payload = true);
     Id half_bits(Id value, bool payload = true);
     Id round_to_half(Id value);  // f32
 
-    // 32-bit building blocks, for the emitter's own index arithmetic too.
+    // 32-bit building blocks, also used for the emitter's index arithmetic.
     Id u32(std::uint32_t v) { return m_.u32(v); }
     Id add(Id a, Id b) { return word(spv::Op::OpIAdd, a, b); }
     Id sub(Id a, Id b) { return word(spv::Op::OpISub, a, b); }
@@ -76,10 +78,10 @@ public:
     Id pick(Id condition, Id a, Id b) { return m_.select(m_.u32_type(), condition, a, b); }
     Id bits_of_f32(Id v) { return m_.op(spv::Op::OpBitcast, m_.u32_type(), {v}); }
     Id f32_of_bits(Id v) { return m_.op(spv::Op::OpBitcast, m_.float_type(32), {v}); }
-    /// 64 bits between their native type and words.
+    /// Converts 64-bit values between their native type and words.
     Scalar split(Id wide);
     Id join(Id type, Id low, Id high);
-    /// base + index * scale + offset of a device address in words.
+    /// base + index * scale + offset for device addresses in words.
     Scalar pair_add(Scalar a, Scalar b);
     Scalar pair_mul(Scalar a, Scalar b);
     Scalar multiply_words(Id a, Id b);  // 32 x 32 -> 64

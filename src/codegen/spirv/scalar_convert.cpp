@@ -1,4 +1,4 @@
-// Conversions (docs/ir.md section 5): integers wrap, floats round once, and from float to integer they
+// Conversions (docs/ir.md section 5): integers wrap, floats round once, and float-to-integer conversions
 // truncate and saturate.
 #include "codegen/spirv/scalar_code.hpp"
 
@@ -32,12 +32,12 @@ Scalar ScalarCode::integer_to_integer(ScalarType from, ScalarType to, Scalar x) 
         return {m_.op(sign ? spv::Op::OpSConvert : spv::Op::OpUConvert, type(to), {x.id})};
     }
     const Id low = from_wide && !paired(from) ? m_.op(spv::Op::OpUConvert, m_.u32_type(), {x.id}) : x.id;
-    // What fits already needs no cut.
+    // A value that already fits needs no truncation.
     const bool fits = size_of(from) < size_of(to) && (!is_signed_integer(from) || is_signed_integer(to));
     return {fits ? low : narrow(to, low)};
 }
 
-// Exact in two halves of 16 bits, whose sum is the one rounding.
+// Converts two 16-bit halves exactly; only their sum rounds.
 Id ScalarCode::unsigned_to_f32(Id v) {
     const Id t = m_.float_type(32);
     if (target_.rounds_even_f32) return m_.op(spv::Op::OpConvertUToF, t, {v});
@@ -57,7 +57,7 @@ Id ScalarCode::pair_to_float(ScalarType from, ScalarType to, Scalar x) {
         const Id high = exact(spv::Op::OpFMul, t, {to_float(magnitude.high), number(to, 0x1p32)});
         result = exact(spv::Op::OpFAdd, t, {high, to_float(magnitude.id)});
     } else {
-        // The top 32 bits, with what is lost gathered into the last one.
+        // Takes the top 32 bits, with the lost bits ORed into the last one.
         const Id zeros = pair(Op::Clz, ScalarType::U64, magnitude, {}, {}).id;
         const Scalar top = pair_shift(Op::Shl, ScalarType::U64, magnitude, {zeros, u32(0)});
         const Id kept = or_(top.high, pick(ne(top.id, u32(0)), u32(1), u32(0)));
@@ -70,7 +70,7 @@ Id ScalarCode::pair_to_float(ScalarType from, ScalarType to, Scalar x) {
 
 Scalar ScalarCode::integer_to_float(ScalarType from, ScalarType to, Scalar x) {
     if (to == ScalarType::F16) {
-        // What f32 would round is beyond the largest f16.
+        // Values that f32 rounds exceed the largest f16.
         return {round_to_half(integer_to_float(from, ScalarType::F32, x).id)};
     }
     if (paired(from)) return {pair_to_float(from, to, x)};
@@ -94,7 +94,7 @@ Id ScalarCode::round_to_odd(Id x) {
 
 Scalar ScalarCode::float_to_float(ScalarType from, ScalarType to, Scalar x) {
     if (to == ScalarType::F16) return {round_to_half(from == ScalarType::F64 ? round_to_odd(x.id) : x.id)};
-    if (type(from) == type(to)) return x;  // f16 is kept as f32
+    if (type(from) == type(to)) return x;  // f16 is represented as f32
     return {m_.op(spv::Op::OpFConvert, type(to), {x.id})};
 }
 

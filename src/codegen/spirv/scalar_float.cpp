@@ -1,6 +1,6 @@
-// Floating point: what drivers round exactly is one instruction, never contracted; fused multiply-add where
-// the target's rounds twice, and f16 where it has none, are written out. Functions are gone by now
-// (passes/expand_math.hpp).
+// Floating point. Operations that drivers round correctly are one instruction, never contracted. Fused
+// multiply-add is emulated if the target's rounds twice, and f16 if the target has none.
+// passes/expand_math.hpp has already expanded math functions.
 #include "codegen/spirv/scalar_code.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -45,7 +45,7 @@ bool ScalarCode::is_zero(ScalarType s, Id v) const {
 }
 
 // Drivers simplify arithmetic with a constant zero, and the difference of a value with itself, as if signs of
-// zero and NaN did not matter. Gives the exact result in other words, or 0 where there is nothing to avoid.
+// zero and NaN did not matter. Returns the exact result computed differently, or 0 if nothing needs avoiding.
 Id ScalarCode::without_zero(Op op, ScalarType s, Id x, Id y) {
     const bool x_zero = is_zero(s, x);
     const bool y_zero = is_zero(s, y);
@@ -59,7 +59,7 @@ Id ScalarCode::without_zero(Op op, ScalarType s, Id x, Id y) {
         return either(classify(Op::IsNan, s, v), classify(Op::IsInf, s, v));
     };
     const auto minus = [&](Id v) { return m_.op(spv::Op::OpFNegate, t, {v}); };
-    // A zero or infinity with the sign of v, or of -v.
+    // Returns a zero or infinity with the sign of v, or of -v.
     const auto signed_like = [&](Id v, Id magnitude, bool flipped) {
         const Id below = s == ScalarType::F64 ? split(v).high : bits_of_f32(v);
         const Id is_negative = slt(below, u32(0));
@@ -94,8 +94,8 @@ Id ScalarCode::without_zero(Op op, ScalarType s, Id x, Id y) {
     }
 }
 
-// On the sign bit alone. Targets that promise nothing about floats may compute 0 - x instead, which NaN and
-// subnormals do not survive: there it is done on the bits.
+// Changes only the sign bit. Targets without float guarantees may compute 0 - x instead, which changes NaN
+// and subnormals; there the operation is done on the bits.
 Id ScalarCode::change_sign(Op op, ScalarType s, Id x) {
     const Id t = type(s);
     const bool negate = op == Op::Neg;
@@ -112,7 +112,7 @@ Id ScalarCode::change_sign(Op op, ScalarType s, Id x) {
 Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
     const Id t = type(s);
     const auto ordered = [&](spv::Op code, Id a, Id b) { return m_.op(code, m_.bool_type(), {a, b}); };
-    // f16 computes in f32 and rounds; what cannot leave f16 need not be rounded.
+    // f16 computes in f32 and rounds; results that are always f16 values need no rounding.
     const auto made = [&](Id v) { return s == ScalarType::F16 ? round_to_half(v) : v; };
     if (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div) {
         if (const Id exactly = without_zero(op, s, x, y)) return exactly;
@@ -121,7 +121,7 @@ Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
         case Op::Neg:
         case Op::Abs: return change_sign(op, s, x);
         case Op::Sign: {
-            // NaN and zeros stay what they are.
+            // NaN and zeros are returned unchanged.
             const Id zero_id = zero(s).id;
             const Id low = m_.select(t, ordered(spv::Op::OpFOrdLessThan, x, zero_id), number(s, -1), x);
             return m_.select(t, ordered(spv::Op::OpFOrdGreaterThan, x, zero_id), number(s, 1), low);
@@ -131,8 +131,8 @@ Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
         case Op::Mul: return made(exact(spv::Op::OpFMul, t, {x, y}));
         case Op::Div: return made(exact(spv::Op::OpFDiv, t, {x, y}));
         case Op::Fma: {
-            // A product of two f16 is exact in f32, so that the sum is the one rounding; as it is where a
-            // factor is zero.
+            // A product of two f16 is exact in f32, so only the sum rounds; the same holds if a factor is
+            // zero.
             const ScalarType computed = s == ScalarType::F16 ? ScalarType::F32 : s;
             if (s == ScalarType::F16 || loose || is_zero(s, x) || is_zero(s, y))
                 return made(
@@ -152,12 +152,12 @@ Id ScalarCode::floating(Op op, ScalarType s, Id x, Id y, Id z, bool loose) {
         case Op::Trunc: return m_.glsl(GLSLstd450Trunc, t, {x});
         case Op::RoundEven: return m_.glsl(GLSLstd450RoundEven, t, {x});
         case Op::Round: {
-            // The largest number below one half, so that 0.49999997 does not round up.
+            // The largest number below one half, so 0.49999997 does not round up.
             const Id half = number(s, s == ScalarType::F64 ? 0x1.fffffffffffffp-2 : 0x1.fffffep-2);
             const Id push = m_.select(t, ordered(spv::Op::OpFOrdLessThan, x, zero(s).id),
                                       m_.op(spv::Op::OpFNegate, t, {half}), half);
             const Id rounded = m_.glsl(GLSLstd450Trunc, t, {exact(spv::Op::OpFAdd, t, {x, push})});
-            // The sign of -0 is kept.
+            // Preserves the sign of -0.
             return m_.select(t, ordered(spv::Op::OpFOrdEqual, x, zero(s).id), x, rounded);
         }
         case Op::Sqrt: return made(m_.glsl(GLSLstd450Sqrt, t, {x}));
@@ -185,11 +185,11 @@ Id ScalarCode::round_to_half(Id value) {
     const Id bits = bits_of_f32(value);
     const Id magnitude = and_(bits, u32(0x7fffffffu));
     const Id sign = xor_(bits, magnitude);
-    // Normal numbers of f16: round the mantissa to 10 bits, halves to even; beyond the largest is infinity.
+    // Normal f16 numbers: rounds the mantissa to 10 bits, ties to even; larger values become infinity.
     const Id odd = and_(shr(magnitude, u32(13)), u32(1));
     const Id rounded = and_(add(add(magnitude, u32(0xfff)), odd), u32(0xffffe000u));
     const Id large = pick(ule(u32(0x47800000u), rounded), u32(0x7f800000u), rounded);
-    // Below 2^-14 the numbers of f16 are 2^-24 apart, as those of f32 are at 0.5.
+    // Below 2^-14, f16 numbers are 2^-24 apart, like f32 numbers at 0.5.
     const Id half = m_.f32(0.5f);
     const Id lifted = exact(spv::Op::OpFAdd, t, {f32_of_bits(magnitude), half});
     const Id small = bits_of_f32(exact(spv::Op::OpFSub, t, {lifted, half}));
@@ -198,7 +198,7 @@ Id ScalarCode::round_to_half(Id value) {
     return f32_of_bits(or_(kept, sign));
 }
 
-// With the payload of NaN where `payload` is set: conversions may lose it.
+// With `payload`, preserves the payload of NaN; conversions may lose it.
 Id ScalarCode::half_bits(Id value, bool payload) {
     const Id t = m_.float_type(32);
     const Id word_type = m_.u32_type();
@@ -257,7 +257,7 @@ bool ScalarCode::native_halves() {
 
 // ---- fused multiply-add ----
 
-// What the rounded sum of a and b lacks, exactly (Knuth).
+// Returns the exact rounding error of the sum of a and b (Knuth).
 Id ScalarCode::two_sum_error(Id t, Id a, Id b, Id sum) {
     const Id b_part = exact(spv::Op::OpFSub, t, {sum, a});
     const Id a_part = exact(spv::Op::OpFSub, t, {sum, b_part});
@@ -266,15 +266,15 @@ Id ScalarCode::two_sum_error(Id t, Id a, Id b, Id sum) {
     return exact(spv::Op::OpFAdd, t, {a_lost, b_lost});
 }
 
-// a + b of f64, rounded to odd: a second rounding to fewer bits is then as good as one.
+// Returns the f64 sum a + b rounded to odd, so a second rounding to fewer bits is as good as one.
 Id ScalarCode::odd_sum(Id a, Id b) {
     const Id t = m_.float_type(64);
     const Id sum = exact(spv::Op::OpFAdd, t, {a, b});
     const Id error = two_sum_error(t, a, b, sum);
     const Id none = m_.constant64(t, 0);
     const Scalar words = split(sum);
-    // Towards the error: away from zero where both have one sign. The sum is even there, so that no bit
-    // carries upwards; downwards, one may.
+    // Steps towards the error: away from zero if both have the same sign. The sum is even there, so stepping
+    // up causes no carry; stepping down may borrow.
     const Id up = m_.op(spv::Op::OpLogicalEqual, m_.bool_type(),
                         {m_.op(spv::Op::OpFOrdGreaterThan, m_.bool_type(), {error, none}),
                          m_.op(spv::Op::OpFOrdGreaterThan, m_.bool_type(), {sum, none})});
@@ -298,8 +298,8 @@ Id ScalarCode::fused(ScalarType s, Id x, Id y, Id z) {
     return m_.op(spv::Op::OpFConvert, t, {odd_sum(product, widen(z))});
 }
 
-// f64 by error-free transformations (Boldo and Melquiond), with operands scaled so that nothing leaves the
-// range on the way. Results below the normal range may be rounded twice.
+// f64 by error-free transformations (Boldo and Melquiond), with operands scaled so that no intermediate
+// overflows or underflows. Subnormal results may be rounded twice.
 Id ScalarCode::fused_f64_function() {
     if (fused64_ != 0) return fused64_;
     const Id t = m_.float_type(64);
@@ -327,13 +327,13 @@ Id ScalarCode::fused_f64_function() {
         power[k] = sub(exponent(words.high), pick(subnormal, u32(1023 + 54), u32(1023)));
     }
     const Id ab = add(power[0], power[1]);
-    const Id apart = sub(power[2], ab);  // how much larger c is
+    const Id apart = sub(power[2], ab);  // exponent of c minus that of the product
     const Id clamped =
         m_.glsl(GLSLstd450SClamp, m_.u32_type(), {apart, u32(static_cast<std::uint32_t>(-120)), u32(120)});
     const auto power_of_two = [&](Id e) { return join(t, u32(0), shl(add(e, u32(1023)), u32(20))); };
     const Id c = mul_f(mantissa[2], power_of_two(clamped));
 
-    // The product of the mantissas as a sum of two (Dekker).
+    // Splits the product of the mantissas into a sum of two (Dekker).
     const Id high = mul_f(mantissa[0], mantissa[1]);
     const auto upper = [&](Id v) {
         const Id big = mul_f(v, f64(134217729.0));
@@ -361,7 +361,7 @@ Id ScalarCode::fused_f64_function() {
     const Id c_is_zero = m_.op(spv::Op::OpFOrdEqual, m_.bool_type(), {mantissa[2], f64(0)});
     Id result = m_.select(t, both(c_wins, negated(c_is_zero)), in[2], scaled);
 
-    // Zeros, infinities and NaN: plain arithmetic, but an infinite sum absorbs any finite product.
+    // Zeros, infinities and NaN use plain arithmetic, except that an infinite c absorbs any finite product.
     const Id product = mul_f(in[0], in[1]);
     const Id no_product = either(m_.op(spv::Op::OpFOrdEqual, m_.bool_type(), {mantissa[0], f64(0)}),
                                  m_.op(spv::Op::OpFOrdEqual, m_.bool_type(), {mantissa[1], f64(0)}));
@@ -372,7 +372,7 @@ Id ScalarCode::fused_f64_function() {
     return fused64_;
 }
 
-// f32 in integers: 24 x 24 bits, aligned and summed in 64, rounded once. Right for all operands.
+// f32 in integers: 24 x 24 bits, aligned and summed in 64, rounded once. Correct for all operands.
 Id ScalarCode::fused_f32_function() {
     if (fused32_ != 0) return fused32_;
     const Id t = m_.float_type(32);
@@ -386,7 +386,7 @@ Id ScalarCode::fused_f32_function() {
 
     std::array<Id, 3> bits = {};
     std::array<Id, 3> mantissa = {};  // in [2^23, 2^24), or 0
-    std::array<Id, 3> power = {};     // of the mantissa's last bit
+    std::array<Id, 3> power = {};     // exponent of the mantissa's last bit
     std::array<Id, 3> infinite = {};  // or NaN
     for (std::size_t k = 0; k < 3; ++k) {
         bits[k] = bits_of_f32(in[k]);
@@ -401,7 +401,7 @@ Id ScalarCode::fused_f32_function() {
     }
     const Id sign_product = and_(xor_(bits[0], bits[1]), u32(0x80000000u));
     const Id sign_c = and_(bits[2], u32(0x80000000u));
-    // Both with room above and zeros below: where they cancel, no bit has been shifted out.
+    // Both have headroom above and zeros below: if they cancel, no bit has been shifted out.
     Scalar product = multiply_words(mantissa[0], mantissa[1]);
     if (!paired(u64)) product = {join(type(u64), product.id, product.high)};
     product = wide(Op::Shl, product, constant64(15));
@@ -431,7 +431,7 @@ Id ScalarCode::fused_f32_function() {
     const Scalar zeros = wide(Op::Clz, sum);
     const Id up = convert(u64, ScalarType::U32, zeros).id;
     const Scalar top = to_words(u64, wide(Op::Shl, sum, zeros));
-    Id rounded = or_(top.high, pick(ne(top.id, u32(0)), u32(1), u32(0)));  // 24 bits, 8 below
+    Id rounded = or_(top.high, pick(ne(top.id, u32(0)), u32(1), u32(0)));  // 24 bits and 8 extra bits
     const Id exponent = add(sub(power_sum, up), u32(63 + 127));
     const Id subnormal = slt(exponent, u32(1));
     const Id down =
@@ -447,10 +447,10 @@ Id ScalarCode::fused_f32_function() {
                      magnitude);
     Id result = f32_of_bits(pick(is_zero, u32(0), or_(sign, magnitude)));
 
-    // Zeros, infinities and NaN: plain arithmetic, but an infinite sum absorbs any finite product.
+    // Zeros, infinities and NaN use plain arithmetic, except that an infinite c absorbs any finite product.
     const Id no_product = either(eq(mantissa[0], u32(0)), eq(mantissa[1], u32(0)));
     const Id plain = exact(spv::Op::OpFAdd, t, {exact(spv::Op::OpFMul, t, {in[0], in[1]}), in[2]});
-    // Where there is no product the sum is c, whose bits are kept unless it is a zero too.
+    // If the product is zero, the sum is c; its bits are kept unless c is also zero.
     const Id c_alone = both(no_product, negated(c_is_zero));
     result = m_.select(t, either(infinite[2], c_alone), in[2], result);
     const Id plainly = either(either(infinite[0], infinite[1]), both(no_product, c_is_zero));

@@ -1,4 +1,4 @@
-// 64-bit integers as two words, for targets without them. The word `id` is the lower one.
+// 64-bit integers as two words, for targets without them. `id` is the low word.
 #include "codegen/spirv/scalar_code.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -61,7 +61,7 @@ Scalar ScalarCode::pair_shift(Op op, ScalarType s, Scalar x, Scalar y) {
     const Id amount = and_(y.id, u32(63));
     const Id within = and_(amount, u32(31));
     const Id far = ne(and_(amount, u32(32)), u32(0));
-    const Id back = sub(u32(31), within);  // one less than the distance to the other word: never 32
+    const Id back = sub(u32(31), within);  // one less than the distance to the other word, so never 32
     if (op == Op::Shl) {
         const Id low = shl(x.id, within);
         const Id carried = shr(shr(x.id, u32(1)), back);
@@ -74,8 +74,8 @@ Scalar ScalarCode::pair_shift(Op op, ScalarType s, Scalar x, Scalar y) {
     return {pick(far, high, or_(shr(x.id, within), carried)), pick(far, filled, high)};
 }
 
-// (quotient, remainder) of unsigned division by something other than zero: shift and subtract, one bit of
-// the quotient at a time, as many as it may have.
+// Returns (quotient, remainder) of an unsigned division by a nonzero divisor: shifts and subtracts, one
+// quotient bit per iteration, for as many bits as the quotient may have.
 Id ScalarCode::divide_function() {
     if (divide_ != 0) return divide_;
     const Id t = m_.u32_type();
