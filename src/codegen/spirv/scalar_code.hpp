@@ -81,7 +81,7 @@ public:
     /// Converts 64-bit values between their native type and words.
     Scalar split(Id wide);
     Id join(Id type, Id low, Id high);
-    /// base + index * scale + offset for device addresses in words.
+    /// 64-bit arithmetic in words, for device addresses: base + index * scale + offset.
     Scalar pair_add(Scalar a, Scalar b);
     Scalar pair_mul(Scalar a, Scalar b);
     Scalar multiply_words(Id a, Id b);  // 32 x 32 -> 64
