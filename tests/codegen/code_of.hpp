@@ -1,4 +1,4 @@
-// The assembly of a kernel written in the language, for tests of what the code generator makes of a pattern.
+// Returns the assembly of a kernel, for tests of generated code patterns.
 #pragma once
 
 #include "codegen/llvm/compiler.hpp"
@@ -12,7 +12,7 @@
 
 namespace volley::test {
 
-/// AVX2 code with 8 lanes, whatever the host is: it is read, not run.
+/// AVX2 with 8 lanes, independent of the host: the code is inspected, not run.
 inline codegen::llvm::Target avx2() {
     codegen::llvm::Target target;
     target.cpu = "x86-64-v3";
@@ -34,7 +34,7 @@ ir::Function optimised(F&& body) {
     return fn;
 }
 
-/// The code of a grid without partial edges; `local` matters for kernels that see workgroups.
+/// Returns the code for a grid without partial edges; `local` matters for kernels that use workgroups.
 template <class F>
 std::string code_of(F&& body, const codegen::llvm::Target& target = avx2(), ir::Dim3 local = {64, 1, 1}) {
     return codegen::llvm::assembly(optimised(body), {.local = local, .full = true}, target);

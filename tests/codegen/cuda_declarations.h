@@ -1,5 +1,5 @@
-// What NVRTC has built in, as far as Volley's text uses it, for clang's own CUDA front end: no SDK is needed
-// to check the text. Overloads are those of CUDA, no more.
+// Declares the NVRTC built-ins that Volley's text uses, so clang's CUDA front end can check the text without
+// an SDK. It has the overloads of CUDA and no others.
 #pragma once
 
 #define __global__ __attribute__((global))
@@ -41,8 +41,8 @@ VOLLEY_BUILTIN int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(x
 VOLLEY_BUILTIN void __threadfence() { __nvvm_membar_gl(); }
 VOLLEY_BUILTIN void __threadfence_block() { __nvvm_membar_cta(); }
 
-#define VOLLEY_SHUFFLE(T)                                                \
-    __device__ T __shfl_sync(unsigned int, T, int, int width = 32);      \
+#define VOLLEY_SHUFFLE(T)                                           \
+    __device__ T __shfl_sync(unsigned int, T, int, int width = 32); \
     __device__ T __shfl_xor_sync(unsigned int, T, int, int width = 32);
 VOLLEY_SHUFFLE(int)
 VOLLEY_SHUFFLE(unsigned int)

@@ -1,4 +1,4 @@
-// CUDA C++ as it is written: clang compiles it to PTX without an SDK, and NVRTC where there is one.
+// The generated CUDA C++: clang compiles it to PTX without an SDK, and NVRTC does if it is installed.
 #include "codegen/operations.hpp"
 #include "codegen/text_support.hpp"
 #include "core/text.hpp"
@@ -54,7 +54,7 @@ TEST(CudaText, EveryOperationOnEveryTypeBecomesPtx) {
 TEST(CudaText, RandomProgramsBecomePtx) {
     if (!has_clang()) GTEST_SKIP() << "built without clang";
     EXPECT_EQ(objections(random_programs({"cuda:0", 75}, 1, 60), 75), "");
-    EXPECT_EQ(objections(random_programs({"cuda:0", 86}, 61, 60), 86), "");  // as new as clang knows
+    EXPECT_EQ(objections(random_programs({"cuda:0", 86}, 61, 60), 86), "");  // the newest that clang supports
 }
 
 TEST(CudaText, NvrtcCompilesEverything) {
@@ -76,7 +76,7 @@ TEST(CudaText, ReadsLikeTheKernel) {
     EXPECT_THAT(source.options, HasSubstr("--fmad=false"));
 }
 
-TEST(CudaText, ProductsAndSumsRoundByThemselves) {
+TEST(CudaText, ProductsAndSumsRoundSeparately) {
     ir::Function fn = lang::trace_kernel("tested", [](Buff<float> data) {
                           const auto i = global_id().x;
                           data[i] = data[i] * 3.0f + 1.0f;

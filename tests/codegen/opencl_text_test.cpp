@@ -1,5 +1,5 @@
-// OpenCL C as it is written: legal for every target with just the features that the target has, readable, and
-// refused in clear words where the target cannot.
+// The generated OpenCL C: valid for every target with only the features that the target has, readable, and
+// rejected with a clear message if the target lacks a feature.
 #include "codegen/operations.hpp"
 #include "codegen/text_support.hpp"
 #include "core/text.hpp"
@@ -35,7 +35,7 @@ std::ptrdiff_t count_parameters(const opencl::Source& source, ParameterKind kind
                          [&](const opencl::Parameter& parameter) { return parameter.kind == kind; });
 }
 
-// Compiles what the target can and asks clang about all of it at once.
+// Compiles every kernel that the target supports and checks them all in one run of clang.
 class Batch {
 public:
     explicit Batch(opencl::Target target) : target_(std::move(target)) {}
@@ -89,7 +89,7 @@ TEST_P(OpenClText, EveryOperationOnEveryTypeCompiles) {
     EXPECT_EQ(batch.refused(), 0u);
 }
 
-TEST_P(OpenClText, SubgroupResultsAreTakenApartByComputedSteps) {
+TEST_P(OpenClText, SubgroupResultsAreIndexedByComputedSteps) {
     Batch batch(target());
     batch.add(ir::parse(R"(kernel "parts" {
   %data = buffer u32 "data"
@@ -143,13 +143,13 @@ TEST_P(OpenClText, EveryLayoutIsReadAndWritten) {
         if (is_float(s)) batch.add(accesses_to(DType::array(DType::matrix(s, 3, 2), 2)), {{4, 1, 1}, true});
     }
     batch.check();
-    EXPECT_EQ(batch.refused(), 0u);  // doubles are carried where they cannot be computed with
+    EXPECT_EQ(batch.refused(), 0u);  // doubles can be copied on targets that cannot compute with them
 }
 
 TEST_P(OpenClText, RandomProgramsCompile) {
     Batch batch(target());
     constexpr std::uint64_t programs = 60;
-    const std::uint64_t first = 1 + programs * GetParam();  // each target has its own
+    const std::uint64_t first = 1 + programs * GetParam();  // a different range for each target
     for (std::uint64_t seed = first; seed < first + programs; ++seed) {
         const testing::Program program = testing::generate(seed, testing::options_for(seed));
         ir::Function fn = program.fn;
@@ -172,7 +172,7 @@ TEST(OpenClSource, ReadsLikeTheKernel) {
                 ::testing::StartsWith("// scale: OpenCL C 1.2 by Volley, for workgroups of 64 x 1 x 1"));
 }
 
-TEST(OpenClSource, LinesAreShownWhereTheyChange) {
+TEST(OpenClSource, SourceLinesAppearOnlyWhenTheyChange) {
     const opencl::Source source = opencl::compile(text_traced([](Buff<float> data) {
                                                       const auto i = global_id().x;
                                                       data[i] = data[i] + 1.0f;
@@ -185,7 +185,7 @@ TEST(OpenClSource, LinesAreShownWhereTheyChange) {
     EXPECT_EQ(lines, 2u) << source.text;
 }
 
-TEST(OpenClSource, CommentsStandBeforeWhatTheyAreAbout) {
+TEST(OpenClSource, CommentsPrecedeTheirStatements) {
     const auto commented = [](Buff<float> data) {
         const auto i = global_id().x;
         comment("add one\nto each \\");
@@ -250,7 +250,7 @@ TEST(OpenClSource, EveryDimensionIsGuarded) {
                     "global_size_z) return;"));
 }
 
-TEST(OpenClSource, KernelsWithBarriersAreNeverCut) {
+TEST(OpenClSource, KernelsWithBarriersHaveNoGuard) {
     const opencl::Source source = opencl::compile(text_traced([](Buff<float> data) {
                                                       Shared<float> tile(64);
                                                       tile[local_index()] = data[global_id().x];
@@ -264,7 +264,7 @@ TEST(OpenClSource, KernelsWithBarriersAreNeverCut) {
     EXPECT_TRUE(has(source, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"));
 }
 
-TEST(OpenClSource, ArgumentsThatNobodyReadsAreNotPassed) {
+TEST(OpenClSource, UnusedArgumentsAreNotPassed) {
     const ir::Function fn = text_traced(
         [](Buff<float> used, Buff<float>, Const<int>, Const<float> alpha) { used[global_id().x] = alpha; });
     const opencl::Source source = opencl::compile(fn, full_64, cpu_opencl());
@@ -315,7 +315,7 @@ TEST(OpenClSource, PrintsAreListedWithTheirTypes) {
     EXPECT_TRUE(source.prints[1].types.empty());
 }
 
-TEST(OpenClSource, WhatIsMissingIsNamedWithItsPlace) {
+TEST(OpenClSource, MissingFeaturesAreReportedWithTheirSourceLine) {
     const std::string f64 =
         refusal(text_traced([](Buff<double> data) { data[global_id().x] *= 2.0; }), poor_opencl());
     EXPECT_THAT(f64, HasSubstr("poor:0"));
@@ -329,7 +329,7 @@ TEST(OpenClSource, WhatIsMissingIsNamedWithItsPlace) {
     EXPECT_THAT(atomic, HasSubstr("opencl_text_test.cpp:"));
 }
 
-TEST(OpenClSource, SumsOf64BitsNeedNo64BitAtomics) {
+TEST(OpenClSource, SumsOf64BitsWorkWithout64BitAtomics) {
     const ir::Function adds = text_traced([](Buff<std::int64_t> sum, Buff<std::uint64_t> bits) {
         sum.atomic(0).add(std::int64_t{-1});
         sum.atomic(1).sub(std::int64_t{1});
@@ -341,7 +341,7 @@ TEST(OpenClSource, SumsOf64BitsNeedNo64BitAtomics) {
     EXPECT_EQ(objections({source}, poor_opencl()), "");
 }
 
-TEST(OpenClSource, OptionsAskForExactDivisionWhereItIsToBeHad) {
+TEST(OpenClSource, OptionsRequestExactDivisionIfSupported) {
     const ir::Function fn = text_traced([](Buff<float> data) { data[0] = data[1] / data[2]; });
     EXPECT_THAT(opencl::compile(fn, {}, cpu_opencl()).options,
                 HasSubstr("-cl-fp32-correctly-rounded-divide-sqrt"));
@@ -350,7 +350,7 @@ TEST(OpenClSource, OptionsAskForExactDivisionWhereItIsToBeHad) {
     EXPECT_TRUE(has(poor, "div_f32(arg0[1], arg0[2])"));
 }
 
-TEST(OpenClSource, StepsCountTripsWhereTheIndexCouldWrap) {
+TEST(OpenClSource, LoopsCountTripsIfTheIndexCouldWrap) {
     const ir::Function fn = text_traced([](Buff<unsigned> data, Const<unsigned> n) {
         $for (k, 0u, n, 3u) {
             data[k] = 1u;

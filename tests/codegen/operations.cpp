@@ -1,4 +1,4 @@
-// Asks the typing rules which operations there are.
+// Enumerates the operations with the typing rules.
 #include "codegen/operations.hpp"
 
 #include "core/text.hpp"
@@ -157,7 +157,7 @@ Function atomics_on(ScalarType type) {
             if (bits && is_float(type)) return;
             if (form == Form::Atomic) {
                 results.add(b.emit(op, {root, x, at}));
-                b.emit(op, {root, x, at});  // with nobody who asks what was there
+                b.emit(op, {root, x, at});  // the old value is unused
             }
             if (form == Form::AtomicCas) results.add(b.emit(op, {root, x, x, at}));
         });
@@ -221,7 +221,7 @@ Function accesses_to(DType type) {
     b.store(to, b.emit(Op::Load, {variable}), std::array{place(1)});
     b.store(to, b.emit(Op::Load, {indexed, step}), std::array{place(2)});
     b.store(to, value, std::array{place(3)});
-    // One part deeper each time, by a constant and by a computed step.
+    // Goes one part deeper each time, by a constant and by a computed step.
     DType inner = type;
     std::vector<NodeId> path = {i};
     Results results(b);

@@ -1,5 +1,5 @@
-// Code patterns that must come out well: each costs a factor of up to five where it does not. The generated
-// assembly is read for what must be in it and what must not.
+// Code patterns that must be compiled well: a miss costs a factor of up to five. The tests check the assembly
+// for instructions that must and must not occur.
 #include "code_of.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(Patterns, RowsOfARavelledIndexAreUniform) {
     EXPECT_FALSE(has(code, gather)) << code;
 }
 
-TEST(Patterns, SignedIndexArithmeticIsUnderstoodToo) {
+TEST(Patterns, SignedIndexArithmeticIsAnalysed) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<const float> row_scale, Buff<float> out) {
         const auto i = cast<int>(global_id().x);
@@ -152,7 +152,7 @@ TEST(Patterns, ConsecutiveItemsOfALaneAreATranspose) {
     EXPECT_GE(count(code, "vmovups\t%ymm"), 4u) << code;
 }
 
-TEST(Patterns, LargeResultsAreStreamedPastTheCachesWhenAsked) {
+TEST(Patterns, StreamingStoresAreUsedOnRequest) {
     VOLLEY_NEEDS_X86();
     const ir::Function fn = optimised([](Buff<const float> in, Buff<float> out, Buff<float> both) {
         const auto i = global_id().x;

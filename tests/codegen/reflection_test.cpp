@@ -1,4 +1,4 @@
-// What is read out of modules that were made elsewhere, and that broken ones do no harm.
+// Reflection of foreign modules; malformed ones must be rejected safely.
 #include "codegen/spirv/reflection.hpp"
 
 #include "codegen/glsl/glsl_compiler.hpp"
@@ -41,7 +41,7 @@ TEST(Reflection, FindsBindingsValuesAndTheWorkgroupSize) {
     EXPECT_EQ(found.push_bytes, found.push[3].offset + 12);
 }
 
-TEST(Reflection, KnowsBufferReferences) {
+TEST(Reflection, FindsBufferReferences) {
     VOLLEY_NEEDS_GLSL();
     const Reflection found = reflected(R"(
         #extension GL_EXT_buffer_reference : require
@@ -57,13 +57,13 @@ TEST(Reflection, KnowsBufferReferences) {
     EXPECT_EQ(found.push[1].offset, 8u);
 }
 
-TEST(Reflection, TakesTheDefaultOfASpecialisedWorkgroupSize) {
+TEST(Reflection, UsesTheDefaultOfASpecialisedWorkgroupSize) {
     VOLLEY_NEEDS_GLSL();
     EXPECT_EQ(reflected("layout(local_size_x_id = 3, local_size_y = 2) in; void main() {}").local,
               (ir::Dim3{1, 2, 1}));
 }
 
-TEST(Reflection, RefusesWhatARawKernelCannotHave) {
+TEST(Reflection, RejectsUnsupportedResources) {
     VOLLEY_NEEDS_GLSL();
     const auto refused = [](std::string_view body) {
         return error_of(ErrorCode::CompileError, [&] { (void)reflected(body); });
@@ -84,7 +84,7 @@ TEST(Reflection, RefusesWhatARawKernelCannotHave) {
               std::string::npos);
 }
 
-TEST(Reflection, RefusesWhatIsNotSpirv) {
+TEST(Reflection, RejectsInputThatIsNotSpirv) {
     const auto refused = [](const Words& words) {
         return error_of(ErrorCode::CompileError, [&] { (void)reflect(words, "main", "test"); });
     };
@@ -94,7 +94,7 @@ TEST(Reflection, RefusesWhatIsNotSpirv) {
     EXPECT_NE(refused({0x07230203, 0x00010500, 0, 1, 0, 0}).find("malformed"), std::string::npos);
 }
 
-TEST(Reflection, BrokenModulesDoNoHarm) {
+TEST(Reflection, MalformedModulesAreHandledSafely) {
     VOLLEY_NEEDS_GLSL();
     const Words good = words_of(R"(
         layout(local_size_x = 64) in;
@@ -106,7 +106,7 @@ TEST(Reflection, BrokenModulesDoNoHarm) {
         try {
             (void)reflect(words, "main", "test");
         } catch (const CompileError&) {
-            // refused: as good as accepted
+            // Rejecting the module is as good as accepting it.
         }
     };
     for (std::size_t n = 0; n < good.size(); ++n)

@@ -1,5 +1,5 @@
-// What modules look like: valid on every target, with the arguments that are used and no others, and refused
-// in clear words where the target cannot.
+// The generated modules: valid on every target, with exactly the arguments in use, and rejected with a clear
+// message if the target lacks a feature.
 #include "codegen/spirv_support.hpp"
 #include "ir/parser.hpp"
 #include "ir/samples.hpp"
@@ -49,7 +49,7 @@ TEST(SpirvModule, EmptyKernelsNeedNothing) {
     }
 }
 
-TEST(SpirvModule, ArgumentsThatNobodyReadsAreNotPassed) {
+TEST(SpirvModule, UnusedArgumentsAreNotPassed) {
     const ir::Function fn = traced(
         [](Buff<float> used, Buff<float>, Const<int>, Const<float> alpha) { used[global_id().x] = alpha; });
     const spirv::Module module = valid_module(fn, rich_target(), {{64, 1, 1}, true, false});
@@ -61,14 +61,14 @@ TEST(SpirvModule, ArgumentsThatNobodyReadsAreNotPassed) {
     EXPECT_EQ(module.argument_bytes, 12u);
 }
 
-TEST(SpirvModule, OnlyPartialGridsAskForTheirSize) {
+TEST(SpirvModule, OnlyPartialGridsReceiveTheirSize) {
     const ir::Function fn = traced([](Buff<float> data) { data[global_id().x] += 1.0f; });
     EXPECT_EQ(count_fields(valid_module(fn, rich_target()), FieldKind::GlobalSize), 1);
     const spirv::Module full = valid_module(fn, rich_target(), {{64, 1, 1}, true, false});
     EXPECT_EQ(count_fields(full, FieldKind::GlobalSize), 0);
 }
 
-TEST(SpirvModule, PiecesOfGridsAreToldWhereTheyBegin) {
+TEST(SpirvModule, PiecesOfGridsReceiveTheirFirstWorkgroup) {
     const ir::Function fn = traced([](Buff<float> data) { data[global_id().x] += 1.0f; });
     const spirv::Module module = valid_module(fn, rich_target(), {{64, 1, 1}, true, true});
     EXPECT_EQ(count_fields(module, FieldKind::GroupBase), 1);
@@ -83,7 +83,7 @@ TEST(SpirvModule, ArgumentsBeyondThePushConstantsGoThroughMemory) {
     EXPECT_TRUE(valid_module(fn, poor_target()).indirect);
 }
 
-TEST(SpirvModule, ValuesThatLieApartHaveABlockOfTheirOwn) {
+TEST(SpirvModule, SeparateValuesHaveTheirOwnBlock) {
     const ir::Function fn = traced([](Buff<float> a, Const<float> b, Buff<float> c, Const<unsigned> d) {
         const auto i = global_id().x + d;
         a[i] = c[i] * b;
@@ -98,14 +98,14 @@ TEST(SpirvModule, ValuesThatLieApartHaveABlockOfTheirOwn) {
     EXPECT_EQ(module.fields[3].offset, 0u);
     EXPECT_EQ(module.fields[4].offset, 4u);
 
-    // Without room for the address, all of it is in memory.
+    // If there is no room for the address, the whole block is in memory.
     const spirv::Module poor = valid_module(fn, poor_target(), apart);
     EXPECT_TRUE(poor.indirect);
     EXPECT_EQ(poor.value_bytes, 0u);
     EXPECT_EQ(count_fields(poor, FieldKind::ValueBlock), 0);
 }
 
-TEST(SpirvModule, WithoutValuesNothingLiesApart) {
+TEST(SpirvModule, KernelsWithoutValuesHaveNoValueBlock) {
     const ir::Function fn = traced([](Buff<float> a, Const<float>) { a[global_id().x] += 1.0f; });
     const spirv::Variant apart = {.local = {64, 1, 1}, .full = true, .values_apart = true};
     for (const spirv::Target& target : all_targets()) {
@@ -116,7 +116,7 @@ TEST(SpirvModule, WithoutValuesNothingLiesApart) {
     }
 }
 
-TEST(SpirvModule, WorkgroupsLieInOneDimension) {
+TEST(SpirvModule, WorkgroupsAreOneDimensional) {
     const ir::Function fn = traced([](Buff<unsigned> data) { data[global_id().x] = local_id().y; });
     EXPECT_TRUE(says(valid_module(fn, rich_target(), {{8, 4, 2}, true, false}), " 17 64 1 1\n"));
 }
@@ -137,7 +137,7 @@ TEST(SpirvModule, BuffersOfEveryTypeAreReadAndWritten) {
     }
 }
 
-TEST(SpirvModule, DoublesAreCarriedWhereTheyCannotBeComputedWith) {
+TEST(SpirvModule, DoublesAreCopiedOnTargetsWithoutF64) {
     const ir::Function copies =
         traced([](Buff<const double> from, Buff<double> to) { to[global_id().x] = from[global_id().x]; });
     static_cast<void>(valid_module(copies, plain_target()));
@@ -148,7 +148,7 @@ TEST(SpirvModule, DoublesAreCarriedWhereTheyCannotBeComputedWith) {
     EXPECT_NE(text.find("spirv_module_test.cpp:"), std::string::npos) << text;
 }
 
-TEST(SpirvModule, SumsOf64BitsNeedNo64BitAtomics) {
+TEST(SpirvModule, SumsOf64BitsWorkWithout64BitAtomics) {
     const ir::Function adds = traced([](Buff<std::int64_t> sum) { sum.atomic(0).add(std::int64_t{1}); });
     static_cast<void>(valid_module(adds, plain_target()));
     const ir::Function asks = traced([](Buff<std::int64_t> sum, Buff<std::int64_t> old) {
@@ -158,7 +158,7 @@ TEST(SpirvModule, SumsOf64BitsNeedNo64BitAtomics) {
     EXPECT_NE(refusal(asks, plain_target()).find("64-bit atomics"), std::string::npos);
 }
 
-TEST(SpirvModule, SubgroupOperationsGoThroughSharedMemoryWhereAllTakePart) {
+TEST(SpirvModule, SubgroupOperationsUseSharedMemoryIfAllLanesTakePart) {
     const ir::Function fn = traced([](Buff<float> data) {
         const auto i = global_id().x;
         data[i] = subgroup_add(data[i]);
@@ -166,10 +166,11 @@ TEST(SpirvModule, SubgroupOperationsGoThroughSharedMemoryWhereAllTakePart) {
     const spirv::Module module = valid_module(fn, poor_target(), {{64, 1, 1}, true, false});
     EXPECT_GT(module.shared_bytes, 0u);
     EXPECT_TRUE(says(module, "OpControlBarrier"));
-    EXPECT_NE(refusal(fn, poor_target()).find("subgroup"), std::string::npos);  // the grid's edge may be cut
+    EXPECT_NE(refusal(fn, poor_target()).find("subgroup"),
+              std::string::npos);  // the last workgroup may be partial
 }
 
-TEST(SpirvModule, SubgroupOperationsInDivergentFlowAreRefusedWhereTheyNeedAll) {
+TEST(SpirvModule, SubgroupOperationsThatNeedAllLanesAreRejectedInDivergentFlow) {
     const ir::Function fn = traced([](Buff<float> data) {
         const auto i = global_id().x;
         $if (data[i] > 0.0f) {
@@ -180,7 +181,7 @@ TEST(SpirvModule, SubgroupOperationsInDivergentFlowAreRefusedWhereTheyNeedAll) {
     EXPECT_NE(refusal(fn, poor_target(), {{64, 1, 1}, true, false}).find("subgroup"), std::string::npos);
 }
 
-TEST(SpirvModule, KernelsWithSubgroupsAskForFullOnes) {
+TEST(SpirvModule, KernelsWithSubgroupsRequireFullOnes) {
     EXPECT_TRUE(valid_module(traced([](Buff<unsigned> data) { data[0] = subgroup_lane(); }), rich_target())
                     .needs_full_subgroups);
     EXPECT_FALSE(valid_module(traced([](Buff<unsigned> data) { data[0] = local_index(); }), rich_target())
@@ -240,9 +241,9 @@ TEST(SpirvModule, ListsItsInstructions) {
     EXPECT_EQ(spirv::disassemble({1, 2, 3}), "not a SPIR-V module\n");
 }
 
-// ---- loops that the driver would end ----
+// ---- loops that the driver would terminate ----
 
-TEST(SpirvLoops, OfFewIterationsAreNotCounted) {
+TEST(SpirvLoops, WithFewIterationsAreNotCounted) {
     const ir::Function fn = traced([](Buff<float> data) {
         Var<float> sum = 0.0f;
         $for (k, 0u, 100u) {
@@ -255,7 +256,7 @@ TEST(SpirvLoops, OfFewIterationsAreNotCounted) {
     EXPECT_FALSE(valid_module(fn, limited_target()).reports);
 }
 
-TEST(SpirvLoops, OfUnknownLengthAreCountedWhereTheDriverEndsThem) {
+TEST(SpirvLoops, OfUnknownLengthAreCountedIfTheDriverLimitsThem) {
     const ir::Function fn = traced([](Buff<float> data, Const<unsigned> n) {
         Var<float> sum = 0.0f;
         $for (k, 0u, n) {
@@ -267,7 +268,7 @@ TEST(SpirvLoops, OfUnknownLengthAreCountedWhereTheDriverEndsThem) {
     EXPECT_FALSE(valid_module(fn, rich_target()).reports);
 }
 
-TEST(SpirvLoops, ThatLeaveInEveryWayStayValidWhenCounted) {
+TEST(SpirvLoops, WithEveryKindOfExitAreValidWhenCounted) {
     const ir::Function fn = traced([](Buff<unsigned> data, Const<unsigned> n) {
         const auto i = global_id().x;
         Var<unsigned> x = data[i];

@@ -1,4 +1,4 @@
-// Random programs as modules for every target: each is valid, or refused in clear words.
+// Random programs as modules for every target: each is valid, or rejected with a clear message.
 #include "codegen/spirv_support.hpp"
 #include "random/generator.hpp"
 

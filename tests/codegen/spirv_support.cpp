@@ -1,4 +1,4 @@
-// The targets, and the call of SPIRV-Tools' C interface.
+// The targets, and calls of SPIRV-Tools' C interface.
 #include "codegen/spirv_support.hpp"
 
 #ifdef VOLLEY_HAS_SPIRV_TOOLS

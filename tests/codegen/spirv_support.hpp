@@ -1,4 +1,4 @@
-// Targets to write SPIR-V for, and SPIRV-Tools' opinion of what comes out.
+// SPIR-V targets, and validation with SPIRV-Tools.
 #pragma once
 
 #include "codegen/spirv/compiler.hpp"
@@ -20,20 +20,21 @@ namespace spirv = codegen::spirv;
 
 /// A device that has everything.
 [[nodiscard]] spirv::Target rich_target();
-/// Like lavapipe: no fused fma, subgroups of 8, and loops that end by themselves.
+/// Like lavapipe: no fused fma, subgroups of 8, and a limit on loop iterations.
 [[nodiscard]] spirv::Target limited_target();
-/// Like SwiftShader: 32 bits of everything and no more.
+/// Like SwiftShader: 32-bit types only.
 [[nodiscard]] spirv::Target plain_target();
-/// Nothing that is not asked of every device: no subgroup operations, few push constants.
+/// Only the features that every device has: no subgroup operations, few push constants.
 [[nodiscard]] spirv::Target poor_target();
 [[nodiscard]] std::vector<spirv::Target> all_targets();
 
-/// What SPIRV-Tools says against a module; empty when nothing, or when it was not there to build with.
+/// Returns SPIRV-Tools' errors for a module; empty if there are none, or if it was not available at build
+/// time.
 [[nodiscard]] std::string objections(const std::vector<std::uint32_t>& words);
-/// Whether objections() can find any.
+/// Returns true if objections() can validate.
 [[nodiscard]] bool can_validate() noexcept;
 
-/// A kernel of the language as the code generator gets it.
+/// Traces and optimises a kernel, as the code generator receives it.
 template <class F>
 ir::Function traced(F&& body) {
     ir::Function fn = lang::trace_kernel("tested", body).function();
@@ -41,7 +42,7 @@ ir::Function traced(F&& body) {
     return fn;
 }
 
-/// Compiles and validates; gives the module.
+/// Compiles and validates a kernel; returns the module.
 inline spirv::Module valid_module(const ir::Function& fn, const spirv::Target& target,
                                   const spirv::Variant& variant = {{64, 1, 1}, false, false}) {
     spirv::Module module = spirv::compile(fn, variant, target);

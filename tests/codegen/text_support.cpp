@@ -1,4 +1,4 @@
-// Runs clang on files in a folder of their own, many in one process; opens NVRTC as the system has it.
+// Runs clang on files in a temporary folder, many in one process; opens the system's NVRTC.
 #include "codegen/text_support.hpp"
 
 #include "core/text.hpp"
@@ -45,7 +45,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// What a command writes; a failure that says nothing says so.
+/// Returns a command's output, or a message if it fails without output.
 std::string run(const std::string& command) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
         ::popen((command + " 2>&1").c_str(), "r"),
@@ -57,7 +57,7 @@ std::string run(const std::string& command) {
     return text;
 }
 
-// A namespace keeps the helpers of each apart, another name the entries.
+// Namespaces separate the helpers of the sources; each entry gets its own name.
 std::string joined(const std::vector<cuda::Source>& sources) {
     std::string all;
     for (std::size_t k = 0; k < sources.size(); ++k) {
