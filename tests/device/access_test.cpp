@@ -12,7 +12,7 @@ namespace {
 
 using testing::expect_same;
 
-/// A different value for each k, in any type.
+/// Returns a different value for each k, in any type.
 template <class T>
 T nth(std::size_t k) {
     using S = lang::scalar_t<T>;
@@ -166,7 +166,7 @@ VOLLEY_DEVICE_TEST(Access, TakesIndicesOfEveryType) {
     each_type<u8, i8, u16, i16, u32, i32, u64, i64>([]<class I>() { check_index_type<I>(); });
 }
 
-// Signed indices may pass through negative numbers on their way; unsigned ones wrap at their own width.
+// Intermediate signed indices may be negative; unsigned ones wrap at their own width.
 VOLLEY_DEVICE_TEST(Access, SignedIndicesAreSignExtended) {
     constexpr i32 n = 70;
     const auto in = sequence<u32>(n);
@@ -278,7 +278,7 @@ VOLLEY_DEVICE_TEST(Access, OneBufferBoundTwiceIsTheSameMemory) {
     expect_same(out.read(0), want);
 }
 
-// The halves of one buffer through two parameters: reads of one lane next to writes of another.
+// Accesses both halves of one buffer through two parameters: reads of one lane next to writes of another.
 VOLLEY_DEVICE_TEST(Access, HalvesOfOneBufferAreReadAndWritten) {
     constexpr u32 n = 64;
     Buffer<u32> data = as_buffer(sequence<u32>(2 * n));
@@ -311,7 +311,7 @@ VOLLEY_DEVICE_TEST(Access, ReadsSeeTheWritesBeforeThem) {
     expect_same(out.read(0), want);
 }
 
-VOLLEY_DEVICE_TEST(Access, KnowsTheSizeOfItsBuffers) {
+VOLLEY_DEVICE_TEST(Access, KernelsReadTheSizeOfTheirBuffers) {
     Buffer<vec3> a(37);
     Buffer<u8> b({5, 9});
     a.fill(vec3(0));
@@ -350,7 +350,7 @@ VOLLEY_DEVICE_TEST(Access, RowsAndColumnsOfAGrid) {
     expect_same(flipped.read(0), f);
 }
 
-// Sizes around those that are cut into pieces for threads and vectors.
+// Sizes around those at which grids are split for threads and vectors.
 VOLLEY_DEVICE_TEST(Access, LargeGridsAreCoveredOnce) {
     auto count = kernel("count", [](Buff<u32> d) { d[global_id().x] += global_id().x; });
     for (const u32 n : {4095u, 4096u, 65537u, device().backend == "reference" ? 70000u : 1000003u}) {

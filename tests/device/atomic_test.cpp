@@ -11,7 +11,7 @@
 namespace volley::testing {
 namespace {
 
-constexpr u32 hits = 3000;  // several workgroups and threads on few places
+constexpr u32 hits = 3000;  // several workgroups and threads on few elements
 constexpr u32 places = 3;
 
 template <class T>
@@ -37,7 +37,7 @@ void check_buffer_atomics() {
     std::vector<T> sum(places, T(1000)), low(places, T(50)), high(places, T(50));
     for (u32 i = 0; i < hits; ++i) {
         const T v = operand<T>(i);
-        if (i % 2 != 0) sum[i % places] += v;  // whole numbers: exact in any order, in floats too
+        if (i % 2 != 0) sum[i % places] += v;  // integers: exact in any order, even as floats
         low[i % places] = std::min(low[i % places], v);
         high[i % places] = std::max(high[i % places], v);
     }
@@ -109,10 +109,10 @@ VOLLEY_DEVICE_TEST(Atomic, TheOldValuesOfACounterAreAllDifferent) {
     each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_tickets<T>(); });
 }
 
-// Of operations that lanes end at different times, each lane keeps what it found.
+// Lanes finish these operations at different times; each keeps its own result.
 template <class T>
 void check_climbing() {
-    // A lane whose number is above the record finds a lower one, and the last record is the highest number.
+    // A lane whose number exceeds the record finds a lower one; the final record is the highest number.
     Buffer<T> record = as_buffer({T(-1)});
     Buffer<T> found(hits);
     kernel("climb", [](Buff<T> r, Buff<T> f) {
@@ -120,7 +120,7 @@ void check_climbing() {
         f[i] = r.atomic(0u).max(cast<T>((i * 7919u) % hits));
     }).over(hits)(record, found);
     const auto seen = found.read(0);
-    std::vector<T> beaten = {T(hits - 1)};  // each record that was set, and then found by the one who beat it
+    std::vector<T> beaten = {T(hits - 1)};  // each record, found by the lane that exceeded it
     for (u32 i = 0; i < hits; ++i) {
         if (seen[i] < T(i * 7919 % hits)) beaten.push_back(seen[i]);
     }
@@ -136,7 +136,7 @@ VOLLEY_DEVICE_TEST(Atomic, EachRecordIsBeatenOnce) {
 
 template <class T>
 void check_exchange() {
-    // Each invocation puts its number in and takes another out: together they are all the numbers.
+    // Each invocation puts its number in and takes another out: together they took all the numbers.
     Buffer<T> slot = as_buffer({T(hits)});
     Buffer<T> taken(hits);
     kernel("exchange", [](Buff<T> s, Buff<T> t) {
@@ -155,7 +155,7 @@ VOLLEY_DEVICE_TEST(Atomic, ExchangeLosesNothing) {
 
 template <class T>
 void check_compare_exchange() {
-    // Addition by a compare-and-exchange loop.
+    // Addition by a compare-exchange loop.
     Buffer<T> data = as_buffer({T(0)});
     kernel("cas", [](Buff<T> d) {
         const auto v = cast<T>(global_id().x % 4);
@@ -170,7 +170,7 @@ void check_compare_exchange() {
     EXPECT_EQ(data.read(0)[0], T(600)) << dtype_of<T>().name();
 }
 
-VOLLEY_DEVICE_TEST(Atomic, CompareExchangeLoopsEnd) {
+VOLLEY_DEVICE_TEST(Atomic, CompareExchangeLoopsTerminate) {
     each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_compare_exchange<T>(); });
 }
 
@@ -236,7 +236,7 @@ VOLLEY_DEVICE_TEST(Atomic, AHistogramCountsEverything) {
     EXPECT_EQ(out.read(0), expected);
 }
 
-/// Every operation on one place, by one invocation: each gives the value from before.
+/// One invocation runs every operation on one element: each returns the previous value.
 template <class T>
 void check_old_values() {
     Buffer<T> data = as_buffer({T(100)});
@@ -255,7 +255,7 @@ void check_old_values() {
     EXPECT_EQ(old.read(0), (std::vector<T>{100, 105, 85, 50, 60, 9, 11, 11})) << dtype_of<T>().name();
 }
 
-VOLLEY_DEVICE_TEST(Atomic, GiveTheValueFromBefore) {
+VOLLEY_DEVICE_TEST(Atomic, ReturnTheOldValue) {
     each_atomic_type<u32, i32, u64, i64, f32, f64>([]<class T>() { check_old_values<T>(); });
     Buffer<u32> data = as_buffer({0xffu});
     Buffer<u32> old(4);
@@ -268,7 +268,7 @@ VOLLEY_DEVICE_TEST(Atomic, GiveTheValueFromBefore) {
     EXPECT_EQ(old.read(0), (std::vector<u32>{0xff, 0x3c, 0x13c, 0xc3}));
 }
 
-// Integers that overflow wrap, and extremes are ordered by the type's sign.
+// Integer overflow wraps, and min and max respect the type's sign.
 template <class T>
 void check_wrapping() {
     using Limits = std::numeric_limits<T>;
@@ -292,7 +292,7 @@ VOLLEY_DEVICE_TEST(Atomic, IntegersWrap) {
 VOLLEY_DEVICE_TEST(Atomic, CompareExchangeOfFloatsComparesBits) {
     Buffer<float> data = as_buffer({-0.0f, std::numeric_limits<float>::quiet_NaN(), 0.5f});
     kernel("bits", [](Buff<float> d) {
-        d.atomic(0u).compare_exchange(0.0f, 7.0f);  // another zero
+        d.atomic(0u).compare_exchange(0.0f, 7.0f);  // a zero with different bits
         d.atomic(1u).compare_exchange(nan<float>(), 8.0f);
         d.atomic(2u).compare_exchange(0.5f, 9.0f);
     }).over(1)(data);
@@ -300,8 +300,8 @@ VOLLEY_DEVICE_TEST(Atomic, CompareExchangeOfFloatsComparesBits) {
     EXPECT_TRUE(std::signbit(data.read(0)[0]));
 }
 
-// In divergent flow, on places that the lanes of one vector share in part, with the old values used.
-VOLLEY_DEVICE_TEST(Atomic, TicketsInDivergentFlowAreAPermutationForEachPlace) {
+// In divergent control flow, on elements that some lanes of a vector share, with the old values in use.
+VOLLEY_DEVICE_TEST(Atomic, TicketsInDivergentFlowAreAPermutationForEachElement) {
     constexpr u32 bins = 5;
     Buffer<u32> counters(bins);
     Buffer<u32> tickets(hits);

@@ -1,5 +1,5 @@
-// What is wrong is refused with an exception that says what, where and what to do, and the context goes on
-// computing.
+// Invalid input throws an exception that says what is wrong, where, and what to do; the context remains
+// usable.
 #include "support/device_fixture.hpp"
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 namespace volley {
 namespace {
 
-/// Runs f, which must fail with that code and name `part`; then the same context must still trace, compile
+/// Runs f, which must fail with that code and mention `part`; then the same context must still trace, compile
 /// and compute.
 template <class F>
 void expect_refused(ErrorCode code, std::string_view part, F&& f) {
@@ -141,7 +141,7 @@ VOLLEY_DEVICE_TEST(BadInput, SharedMemoryBeyondTheLimitIsRefused) {
     EXPECT_EQ(data.read(0)[3], 60u);
 }
 
-/// The same for what the device lacks: the message names the device, the feature and the line.
+/// The same for missing device features: the message names the device, the feature and the line.
 template <class F>
 void expect_lacking(const DeviceInfo& device, std::string_view feature, int line, F&& f) {
     const auto again = [&] {
@@ -205,13 +205,13 @@ VOLLEY_DEVICE_TEST(BadInput, ABodyThatThrowsIsATraceErrorWithTheCauseInside) {
             EXPECT_STREQ(cause.what(), "no such table");
         }
     }
-    // Once the reason is gone, it runs.
+    // Once the cause is removed, it runs.
     broken = false;
     fragile(data);
     EXPECT_EQ(data.read(0), std::vector<u32>(10, 8));
 }
 
-VOLLEY_DEVICE_TEST(BadInput, TracingInsideOfTracingIsRefused) {
+VOLLEY_DEVICE_TEST(BadInput, NestedTracingIsRefused) {
     Buffer<u32> data(10);
     auto set = setter();
     auto outer = kernel("outer", [&](Buff<u32> d) {
@@ -223,7 +223,7 @@ VOLLEY_DEVICE_TEST(BadInput, TracingInsideOfTracingIsRefused) {
     expect_refused(ErrorCode::TraceError, "setter", [&] { tracer(data); });
 }
 
-VOLLEY_DEVICE_TEST(BadInput, OperationsOutsideOfAKernelAreRefused) {
+VOLLEY_DEVICE_TEST(BadInput, OperationsOutsideAKernelAreRefused) {
     expect_refused(ErrorCode::TraceError, "bad_input_test.cpp", [] { (void)global_id(); });
     expect_refused(ErrorCode::TraceError, "bad_input_test.cpp", [] { (void)Var<float>(1.0f); });
     expect_refused(ErrorCode::TraceError, "bad_input_test.cpp", [] { barrier(); });
@@ -260,7 +260,7 @@ VOLLEY_DEVICE_TEST(BadInput, JumpsThatTheHostTakesAreRefused) {
     expect_refused(ErrorCode::TraceError, "loop", [&] { kernel("break", [](Buff<u32>) { $break; })(data); });
 }
 
-VOLLEY_DEVICE_TEST(BadInput, AHostLoopWithoutEndIsRefused) {
+VOLLEY_DEVICE_TEST(BadInput, AnEndlessHostLoopIsRefused) {
     Buffer<u32> data(10);
     expect_refused(ErrorCode::TraceError, "$for", [&] {
         kernel("endless", [](Buff<u32> d) {
@@ -290,7 +290,7 @@ VOLLEY_DEVICE_TEST(BadInput, UnknownDevicesAreRefused) {
                    [&] { (void)make_context({.devices = {device().backend + ":99"}}); });
 }
 
-VOLLEY_DEVICE_TEST(BadInput, BuffersThatNobodyWroteCannotBeRead) {
+VOLLEY_DEVICE_TEST(BadInput, UnwrittenBuffersCannotBeRead) {
     const Buffer<u32> data(10, {.name = "fresh"});
     expect_refused(ErrorCode::NotAllocated, "fresh", [&] { (void)data.read(0); });
     Buffer<u32> other(10);

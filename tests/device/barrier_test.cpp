@@ -1,5 +1,5 @@
 // Barriers: in workgroups of every size, in uniform loops and conditions, with values and variables of every
-// type that live across them, and with accesses of buffers and shared memory that they order.
+// type that live across them, and with buffer and shared memory accesses that they order.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 
@@ -140,7 +140,7 @@ VOLLEY_DEVICE_TEST(Barrier, KeepsValuesAndVariablesOfEveryType) {
     widest_float([]<class Wide>() { check_what_is_kept<Wide>(); });
 }
 
-VOLLEY_DEVICE_TEST(Barrier, StandsInConditionsThatAreUniform) {
+VOLLEY_DEVICE_TEST(Barrier, WorksInUniformConditions) {
     static constexpr u32 local = 24;
     constexpr u32 groups = 4;
     auto run = kernel("conditions", [](Buff<u32> to, Buff<const u32> modes, Const<u32> mode) {
@@ -164,7 +164,7 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInConditionsThatAreUniform) {
             barrier();
         }
         $else {
-            $if (group_id().x == 3u) {  // by the workgroup's id, inside of another
+            $if (group_id().x == 3u) {  // nested, by the workgroup's id
                 barrier();
                 v += 7u;
             }
@@ -203,7 +203,7 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInConditionsThatAreUniform) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Barrier, StandsInNestedLoopsWithUniformJumps) {
+VOLLEY_DEVICE_TEST(Barrier, WorksInNestedLoopsWithUniformJumps) {
     static constexpr u32 local = 20;
     auto run = kernel("loops", [](Buff<u32> to, Const<u32> rounds) {
         Shared<u32> s(local);
@@ -261,8 +261,8 @@ VOLLEY_DEVICE_TEST(Barrier, StandsInNestedLoopsWithUniformJumps) {
     }
 }
 
-// A loop that ends when shared memory says so: all lanes agree, though only one decides.
-VOLLEY_DEVICE_TEST(Barrier, StandsInAWhileWhoseConditionIsShared) {
+// A loop controlled by shared memory: all lanes agree, though only one decides.
+VOLLEY_DEVICE_TEST(Barrier, WorksInAWhileWithASharedCondition) {
     static constexpr u32 local = 30;
     Buffer<u32> out(local);
     kernel("sort",
@@ -381,7 +381,7 @@ VOLLEY_DEVICE_TEST(Barrier, WorksInThreeDimensionalWorkgroups) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Barrier, WorkgroupsOfAUniformReturnDoNotReachIt) {
+VOLLEY_DEVICE_TEST(Barrier, IsSkippedByWorkgroupsThatReturn) {
     static constexpr u32 local = 16;
     Buffer<u32> out(local * 4);
     out.fill(5);
@@ -420,7 +420,7 @@ VOLLEY_DEVICE_TEST(Barrier, FencesCompileEverywhere) {
     for (u32 i = 0; i < 40; ++i) EXPECT_EQ(got[i], i + 1) << i;
 }
 
-// Many workgroups at once: each has its own shared memory.
+// Many workgroups run concurrently, each with its own shared memory.
 VOLLEY_DEVICE_TEST(Barrier, SharedMemoryBelongsToOneWorkgroup) {
     const u32 groups = device().backend == "reference" ? 100 : 3000;
     static constexpr u32 local = 16;

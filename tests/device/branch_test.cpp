@@ -1,5 +1,5 @@
-// Branches: nests in which each lane goes its own way, uniform and divergent conditions in each other, deep
-// nests, and state on both sides.
+// Branches: nests in which each lane takes its own path, uniform and divergent conditions within each other,
+// deep nests, and state on both sides.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 
@@ -19,7 +19,7 @@ void decide(const Value<u32>& path, Var<u32>& result, u32 depth, u32 leaf) {
     result += 1u;
 }
 
-VOLLEY_DEVICE_TEST(Branch, EveryLaneTakesItsOwnWayThroughATree) {
+VOLLEY_DEVICE_TEST(Branch, EveryLaneTakesItsOwnPathThroughATree) {
     constexpr u32 n = 200;
     constexpr u32 depth = 6;
     Buffer<u32> out(n);
@@ -143,7 +143,8 @@ VOLLEY_DEVICE_TEST(Branch, LongElifChainsTakeTheFirstThatIsTrue) {
     }
 }
 
-// Both sides store to memory, to variables of several types and into arrays; only the taken side may show.
+// Both sides store to memory, to variables of several types and into arrays; only the taken side's stores may
+// be visible.
 template <class Wide>
 void check_effects() {
     constexpr u32 n = 70;
@@ -227,8 +228,9 @@ VOLLEY_DEVICE_TEST(Branch, LogicalOperatorsJoinConditions) {
     }
 }
 
-// Division by zero, wild indices and endless loops on the side that a lane does not take must not happen.
-VOLLEY_DEVICE_TEST(Branch, GuardsWhatMustNotHappen) {
+// Division by zero, out-of-range indices and endless loops must not happen on a side that a lane does not
+// take.
+VOLLEY_DEVICE_TEST(Branch, GuardsInvalidOperations) {
     constexpr u32 n = 61;
     std::vector<i32> divisors;
     for (i32 i = 0; i < static_cast<i32>(n); ++i) divisors.push_back(i % 4 == 0 ? 0 : i);

@@ -30,7 +30,7 @@ std::vector<std::complex<F>> numbers(std::size_t count, u64 seed) {
     return result;
 }
 
-/// The distance of two complex numbers in units of `size` times the type's epsilon.
+/// Returns true if two complex numbers are within `bound` units of `size` times the type's epsilon.
 template <class F>
 [[nodiscard]] bool close(std::complex<F> got, std::complex<F> want, double size, double bound = 8) {
     return std::abs(wide(got) - wide(want)) <=
@@ -142,7 +142,7 @@ VOLLEY_DEVICE_TEST(Complex, DivisionScalesSoThatNothingOverflows) {
                      a, b);
 }
 
-/// The parts of numbers at the ends of the range, and on both sides of the cut along the negative numbers.
+/// Numbers near the limits of the range, and on both sides of the branch cut along the negative axis.
 template <class F>
 std::vector<std::complex<F>> far_numbers() {
     const double most = static_cast<double>(std::numeric_limits<F>::max());
@@ -154,7 +154,7 @@ std::vector<std::complex<F>> far_numbers() {
     return result;
 }
 
-// In long double nothing overflows on the way.
+// In long double no intermediate overflows.
 using Far = std::complex<long double>;
 template <class F>
 [[nodiscard]] Far to_far(std::complex<F> z) {
@@ -218,7 +218,7 @@ VOLLEY_DEVICE_TEST(Complex, InfinitiesAndOverflowStayOnTheirAxis) {
     EXPECT_EQ(quotients[1], c64(-inf, inf));
 }
 
-VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndConstantsOfTheHost) {
+VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndHostConstants) {
     const auto a = numbers<float>(100, 104);
     Buffer<c64> data = as_buffer(a);
     kernel("compound", [](Buff<c64> d) {
@@ -242,7 +242,7 @@ VOLLEY_DEVICE_TEST(Complex, CompoundAssignmentAndConstantsOfTheHost) {
         [&](std::size_t i) { return " from " + testing::show(a[i]); });
 }
 
-// Of one value for all lanes, and spread by a neighbour's index: interleaved loads and stores.
+// A uniform value, and values at a neighbour's index: interleaved loads and stores.
 template <class F>
 void check_moves() {
     using Z = std::complex<F>;

@@ -1,5 +1,5 @@
-// cast and bit_cast between all types of scalars, of run-time values and of constants: integers wrap, floats
-// round once, floats to integers saturate and take NaN to 0.
+// cast and bit_cast between all scalar types, for run-time values and constants: integers wrap, floats round
+// once, floats to integers saturate, and NaN converts to 0.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 #include "support/edge_values.hpp"
@@ -13,11 +13,11 @@ using testing::check_exact;
 using testing::expect_same;
 using testing::samples;
 
-// What every device has; f64 is tested beside them.
+// Types that every device has; f64 is tested separately.
 #define COMMON_SCALARS bool, i8, u8, i16, u16, i32, u32, i64, u64, f16, f32
 #define ALL_SCALARS COMMON_SCALARS, f64
 
-/// Edges of the other types too, as far as From can hold them.
+/// Includes the limits of the other types, as far as From can represent them.
 template <class From>
 std::vector<From> conversion_samples() {
     auto values = samples<From>(300, 31);
@@ -90,7 +90,7 @@ VOLLEY_DEVICE_TEST(Conversion, BetweenAllScalars) {
     });
 }
 
-// Folded on the host, before any device sees them.
+// Constants, folded on the host.
 template <class From, class... To>
 void check_conversion_constants() {
     const auto from = testing::edge_values<From>();
@@ -117,7 +117,7 @@ VOLLEY_DEVICE_TEST(Conversion, OfConstantsIsTheSame) {
     });
 }
 
-// One value for all lanes.
+// Uniform values.
 template <class From, class... To>
 void check_conversion_uniform() {
     auto run =

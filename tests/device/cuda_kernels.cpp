@@ -1,5 +1,5 @@
-// Every kernel of the device suite as CUDA C++. With VOLLEY_TEST_CUDA=1 (and VOLLEY_DUMP=ir, which shows
-// them) kernels are collected as they are traced, and compiled to PTX when the tests are done.
+// Compiles every kernel of the device suite as CUDA C++. With VOLLEY_TEST_CUDA=1 (and VOLLEY_DUMP=ir, which
+// exposes them), kernels are collected as they are traced, and compiled to PTX after the tests.
 #include "codegen/text_support.hpp"
 #include "core/text.hpp"
 #include "ir/parser.hpp"
@@ -19,7 +19,7 @@
 namespace volley::test {
 namespace {
 
-constexpr std::size_t batch = 40;  // kernels that a compiler is given at once
+constexpr std::size_t batch = 40;  // kernels per compiler invocation
 
 class CudaKernels final : public ::testing::Environment {
     void SetUp() override {

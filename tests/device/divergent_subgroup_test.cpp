@@ -1,5 +1,5 @@
-// Subgroup operations where only some lanes take part: partial subgroups, branches, loops that lanes leave
-// one by one. A model of the host says which lanes are active, and what each of them gets.
+// Subgroup operations with only some lanes active: partial subgroups, branches, loops that lanes leave one by
+// one. A host model computes which lanes are active and each lane's result.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 #include "support/host_model.hpp"
@@ -9,7 +9,7 @@
 namespace volley {
 namespace {
 
-/// The lanes of each subgroup of a grid, in order: lanes(i) are the invocations of i's subgroup.
+/// The lanes of each subgroup of a grid, in order: lanes(i) returns the invocations of i's subgroup.
 class Subgroups {
 public:
     Subgroups(u32 size, u32 local, u32 width) : size_(size), local_(local), width_(width) {}
@@ -116,7 +116,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, LanesLeaveLoopsOneByOne) {
             }
             history = history * 31u + subgroup_add(Value<u32>(1u)) * 7u + subgroup_exclusive_add(k + i);
         }
-        out[i] = history + subgroup_add(Value<u32>(1u)) * 1000003u;  // all are together again
+        out[i] = history + subgroup_add(Value<u32>(1u)) * 1000003u;  // reconverged
     });
     for (const Shape& s : shapes) {
         SCOPED_TRACE(std::to_string(s.size) + " by " + std::to_string(s.local));
@@ -177,7 +177,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, ShufflesReadActiveLanes) {
                const auto i = global_id().x;
                const auto lane = subgroup_lane();
                $if (lane % 2u == 0u) {
-                   // The lane below, of those that are here.
+                   // Reads the next lower active lane.
                    const auto v = cast<float>(i) * 0.5f;
                    to[i] = subgroup_shuffle(v, select(lane >= 2u, lane - 2u, lane));
                }
@@ -198,7 +198,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, ShufflesReadActiveLanes) {
     }
 }
 
-// Bool, mul of vectors, and the identities of empty prefixes, in the types that the other tests leave out.
+// Bool, products of vectors, and the identities of empty prefixes, in the types that the other tests omit.
 template <class Wide>
 void check_other_folds(u32 lanes) {
     using Pair = vec<Wide, 2>;
@@ -265,7 +265,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, FoldsOfBoolAndVectors) {
     widest_float([this]<class Wide>() { check_other_folds<Wide>(lanes()); });
 }
 
-// A reduction of a workgroup by subgroups, then through shared memory: what they are used for.
+// The typical use: reduces a workgroup by subgroups, then through shared memory.
 VOLLEY_DEVICE_TEST(DivergentSubgroup, ReducesAWorkgroupOfAnySize) {
     for (const u32 local : {1u, 6u, 16u, 33u, 100u}) {
         Buffer<u32> out(3);

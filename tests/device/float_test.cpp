@@ -67,18 +67,18 @@ void check_fma() {
     const auto [a, b] = sample_pairs<T>(3000, 22);
     auto c = samples<T>(a.size(), 23);
     c.resize(a.size());
-    // Products that cancel show whether it rounds once.
+    // Products that cancel reveal a second rounding.
     for (std::size_t i = 0; i < c.size(); i += 3) c[i] = model::neg(model::mul(a[i], b[i]));
     check_exact<T>({{"fma", [](V x, V y, V z) { return fma(x, y, z); }, host_fma<T>}}, a, b, c);
 }
 
-// On a device whose fma is not fast, product and sum are rounded each.
+// On a device without fast fma, product and sum are rounded separately.
 VOLLEY_DEVICE_TEST(Float, AProductAndASumOfOneExpressionAreContracted) {
     auto [a, b] = sample_pairs<f32>(1000, 29);
     using V = const Value<f32>&;
     if (!device().fused_fma) {
         if (!device().keeps_subnormals) {
-            // A subnormal product may be flushed before it is added: neither result is wrong.
+            // A subnormal product may be flushed before the addition: both results are correct.
             const auto subnormal = [](f32 x, f32 y) { return std::fpclassify(x * y) == FP_SUBNORMAL; };
             for (std::size_t i = 0; i < a.size(); ++i) {
                 if (subnormal(a[i], b[i]) || subnormal(a[i], a[i]) || subnormal(b[i], b[i]))
@@ -106,7 +106,7 @@ VOLLEY_DEVICE_TEST(Float, FmaRoundsOnce) {
     each_type<ALL_FLOATS>([]<class T>() { check_fma<T>(); });
 }
 
-// Of zeros of different sign either is right.
+// For zeros of different sign, either result is correct.
 template <class T>
 void check_min_max() {
     using V = const Value<T>&;
@@ -173,7 +173,7 @@ void check_rounding() {
         a);
 }
 
-VOLLEY_DEVICE_TEST(Float, RoundingGoesTheWayOfItsName) {
+VOLLEY_DEVICE_TEST(Float, RoundingFunctionsRoundAsNamed) {
     each_type<ALL_FLOATS>([]<class T>() { check_rounding<T>(); });
 }
 
@@ -181,13 +181,14 @@ template <class T>
 void check_select() {
     using V = const Value<T>&;
     auto [a, b] = sample_pairs<T>(100, 27);
-    // Payloads of NaN survive: by bits, not as values.
+    // NaN payloads are preserved, so the bits are compared.
     using Bits = std::conditional_t<sizeof(T) == 2, u16, std::conditional_t<sizeof(T) == 4, u32, u64>>;
     const auto payload =
         std::bit_cast<T>(static_cast<Bits>(testing::bits_of(std::numeric_limits<T>::quiet_NaN()) | 5u));
     a.push_back(payload);
     b.push_back(static_cast<T>(1.0f));
-    // Where subnormals are flushed, comparisons may take them for zeros, but the one that is picked is kept.
+    // Devices that flush subnormals may compare them as zeros, but must return the selected operand
+    // unchanged.
     const auto picked = [](Bits got, Bits want, T x, T y) {
         if (got == want || testing::keeps_subnormals()) return got == want;
         return got == testing::bits_of(testing::flushed(x) < testing::flushed(y) ? x : y);
@@ -208,7 +209,7 @@ VOLLEY_DEVICE_TEST(Float, SelectAndSignChangesKeepTheBitsOfNan) {
     each_type<ALL_FLOATS>([]<class T>() { check_select<T>(); });
 }
 
-/// What an element must be: a function of two values.
+/// The expected result as a function of two values.
 template <class T>
 struct Computed {
     T (*host)(T, T);
@@ -230,7 +231,7 @@ void expect_computed(const std::vector<T>& got, const std::vector<Computed<T>>& 
         });
 }
 
-// The same with operands that are constants, folded before any device sees them, and uniform.
+// The same with uniform operands, and with constants, which are folded on the host.
 template <class T>
 void check_float_constants() {
     const std::vector<T> constants = testing::edge_values<T>();

@@ -1,12 +1,11 @@
-// ravel_index and unravel_index, with extents of the host and of the kernel; functions that take and return
-// Values.
+// ravel_index and unravel_index, with host and kernel extents; functions that take and return Values.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 
 namespace volley {
 namespace {
 
-VOLLEY_DEVICE_TEST(Index, UnravelsByExtentsOfTheHost) {
+VOLLEY_DEVICE_TEST(Index, UnravelsByHostExtents) {
     constexpr u32 n = 4 * 5 * 7;
     Buffer<uvec3> out(n);
     Buffer<u32> back(n);
@@ -24,7 +23,7 @@ VOLLEY_DEVICE_TEST(Index, UnravelsByExtentsOfTheHost) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Index, UnravelsByExtentsOfTheKernel) {
+VOLLEY_DEVICE_TEST(Index, UnravelsByKernelExtents) {
     constexpr u32 n = 6 * 11;
     Buffer<uvec2> out(n);
     Buffer<u32> back(n);
@@ -64,7 +63,7 @@ VOLLEY_DEVICE_TEST(Index, WorksInOtherIntegerTypes) {
 
 Value<float> square(const Value<float>& x) { return x * x; }
 
-/// Recursion on the host unrolls.
+/// Recursion on the host is unrolled.
 Value<float> power(const Value<float>& x, unsigned n) {
     if (n == 0) return Value<float>(1.0f);
     const auto half = power(x, n / 2);
@@ -109,8 +108,8 @@ VOLLEY_DEVICE_TEST(Callable, FunctionsTakeAndReturnValues) {
     }
 }
 
-// The host's own ifs and loops decide what is traced.
-VOLLEY_DEVICE_TEST(Callable, KernelsAreMadeByFunctionsOfTheHost) {
+// Host ifs and loops determine what is traced.
+VOLLEY_DEVICE_TEST(Callable, HostFunctionsBuildKernels) {
     const auto polynomial = [](const std::vector<float>& coefficients) {
         return kernel("polynomial", [coefficients](Buff<float> d) {
             const auto x = d[global_id().x];

@@ -1,6 +1,6 @@
 // Operators on integers of every width: wrapping arithmetic, defined division, shifts modulo the width,
-// comparisons, compound assignment, and the same with constants and uniform values, which take other ways
-// through the compiler.
+// comparisons, compound assignment, and the same with constants and uniform values, which the compiler
+// handles differently.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 #include "support/edge_values.hpp"
@@ -85,7 +85,7 @@ void check_mod() {
     const auto [a, b] = sample_pairs<T>(200, 14);
     check_exact<T>({{"mod", [](V x, V y) { return mod(x, y); },
                      [](T x, T y) {
-                         // The sign of the divisor, for signed types too.
+                         // Has the sign of the divisor.
                          const T r = model::rem(x, y);
                          return r != 0 && (r < 0) != (y < 0) ? model::add(r, y) : r;
                      }}},
@@ -183,7 +183,7 @@ VOLLEY_DEVICE_TEST(Integer, CompoundAssignmentChangesVariablesAndElements) {
     each_type<i8, u16, i32, u64>([]<class T>() { check_integer_compound<T>(); });
 }
 
-// Division by constants is strength-reduced, and constants alone are folded.
+// Division by constants is strength-reduced, and constant expressions are folded.
 template <class T>
 void check_integer_constants() {
     const auto a = samples<T>(100, 17);
@@ -198,7 +198,7 @@ void check_integer_constants() {
             out[i + count * k++] = x[i] * c;
             out[i + count * k++] = c / x[i];
             out[i + count * k++] = (x[i] << c) - (x[i] >> c);
-            // Constants only: the last one beside this one.
+            // Both operands are constants.
             out[i + count * k++] = Value<T>(c) / constants.back() + Value<T>(constants.back()) % c;
         }
     });
@@ -221,7 +221,7 @@ VOLLEY_DEVICE_TEST(Integer, ConstantsOnEitherSideMeanTheSame) {
     each_type<i8, u8, i16, i32, u32, i64, u64>([]<class T>() { check_integer_constants<T>(); });
 }
 
-// Uniform operands stay scalars on the CPU, or widen beside varying ones.
+// Uniform operands stay scalar on the CPU, or are widened next to varying ones.
 template <class T>
 void check_integer_uniform() {
     const auto a = samples<T>(40, 18);

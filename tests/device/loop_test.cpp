@@ -1,4 +1,4 @@
-// Loops: For with every sign of step and bounds at the ends of the types, While, break, continue and return
+// Loops: For with every sign of step and bounds at the limits of the types, While, break, continue and return
 // in nests of uniform and divergent loops, and lanes that never enter.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
@@ -17,7 +17,7 @@ struct Bounds {
     T begin, end, step;
 };
 
-/// How often a For runs: docs/ir.md, section 7.
+/// Returns the trip count of a For (docs/ir.md, section 7).
 template <class T>
 u64 trip_count(Bounds<T> b) {
     const auto begin = static_cast<u64>(b.begin);
@@ -75,7 +75,7 @@ std::vector<Bounds<T>> all_bounds() {
     return list;
 }
 
-/// Count, first, last and sum of the indices.
+/// Returns count, first, last and sum of the indices.
 template <class T>
 std::array<T, 4> walk(Bounds<T> b) {
     std::array<T, 4> seen{};
@@ -138,7 +138,7 @@ void check_for() {
     }
     expect_same(out.read(0), want, "uniform bounds");
 
-    // Of constants, the compiler may unroll and remove.
+    // With constants, the compiler may unroll and eliminate loops.
     auto constant = kernel("for", [list](Buff<std::array<T, 4>> to) {
         for (u32 k = 0; k < list.size(); ++k) {
             Array<T, 4> seen;
@@ -219,7 +219,7 @@ VOLLEY_DEVICE_TEST(Loop, BreakAndContinueInNestsOfDivergentLoops) {
     EXPECT_EQ(out.read(0), want);
 }
 
-VOLLEY_DEVICE_TEST(Loop, WhileRunsAsLongAsItsLaneAsks) {
+VOLLEY_DEVICE_TEST(Loop, WhileRunsUntilItsLaneIsDone) {
     constexpr u32 n = 300;
     Buffer<u32> steps(n);
     Buffer<u64> peak(n);
@@ -271,7 +271,7 @@ VOLLEY_DEVICE_TEST(Loop, LanesThatNeverEnterKeepTheirState) {
                 v += k;
             }
         }
-        // None of the last lanes enters; of the others some.
+        // None of the last lanes enters, and only some of the others.
         $while (v > 50 && i < 80) {
             v -= 7;
         }
@@ -367,7 +367,7 @@ VOLLEY_DEVICE_TEST(Loop, UniformLoopsAndDivergentOnesNestInEachOther) {
                 $continue;
             }                           // uniform
             $for (b, 0u, i % 5u) {      // divergent
-                $for (c, 0u, rounds) {  // uniform inside of divergent
+                $for (c, 0u, rounds) {  // uniform inside divergent
                     $if (c > a) {
                         $break;
                     }
@@ -442,9 +442,8 @@ VOLLEY_DEVICE_TEST(Loop, VariablesOfEveryKindAreCarriedAround) {
     }
 }
 
-// What the last iteration loaded or drew is used behind the loop, which lanes leave in its middle, each at
-// its own time.
-VOLLEY_DEVICE_TEST(Loop, WhatALaneLeavesWithStays) {
+// Values of the last iteration are used after the loop, which lanes leave from its middle at different times.
+VOLLEY_DEVICE_TEST(Loop, LanesKeepTheirValuesAfterLeaving) {
     constexpr u32 n = 75;
     std::vector<u32> values;
     for (u32 k = 0; k < 8 * n; ++k) values.push_back(k * 7 + 3);
@@ -474,7 +473,7 @@ VOLLEY_DEVICE_TEST(Loop, WhatALaneLeavesWithStays) {
         a[i] = x;
         b[i] = v;
         e[i] = cast<float>(last[i % 7u % 3u]);
-        // Loops in a loop: values pass through two exits.
+        // Nested loops: values leave through two exits.
         Var<u32> rounds = 0u;
         Var<u32> y = 0u;
         $while (Value<bool>(true)) {

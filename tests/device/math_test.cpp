@@ -1,5 +1,5 @@
 // The mathematical functions within the bounds of docs/ir.md, over the whole range of each type, with the
-// edge values of C's Annex F. The host computes in the next wider type, so that its own error does not count.
+// edge values of C's Annex F. The host computes in the next wider type, so its own error is negligible.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 #include "support/edge_values.hpp"
@@ -23,7 +23,7 @@ struct Wider<double> {
 template <class T>
 using wider = typename Wider<T>::type;
 
-/// Every exponent, and more where the functions bend.
+/// Covers every exponent, and densely the ranges where the functions change quickly.
 template <class T>
 std::vector<T> arguments(u64 seed) {
     auto values = testing::samples<T>(1500, seed);
@@ -37,7 +37,7 @@ std::vector<T> arguments(u64 seed) {
     return values;
 }
 
-/// The last bits of a result: within the bound, and zeros and NaN where they belong, with their sign.
+/// Returns true if the result is within the bound, and zeros and NaN match, including their sign.
 template <class T>
 bool within(T got, wider<T> exact, double bound) {
     const T want = static_cast<T>(exact);
@@ -65,7 +65,7 @@ void check_functions(const std::vector<Function<T>>& functions, const std::vecto
         for (std::size_t i = 0; i < x.size(); ++i) {
             const T y = got[k * x.size() + i];
             const auto wide = static_cast<wider<T>>(x[i]);
-            // f16 functions compute in f32: half an ulp of their own, and hardly more.
+            // f16 functions compute in f32: their error is half an ulp plus a little.
             const double bound = sizeof(T) == 2 ? 1 : f.bound;
             const auto host = [&](T v) { return f.host(static_cast<wider<T>>(v)); };
             const auto fits = [&](T v, wider<T> exact) { return within<T>(v, exact, bound); };
@@ -143,7 +143,7 @@ VOLLEY_DEVICE_TEST(Math, HyperbolicFunctions) {
     each_type<f32, f64>([]<class T>() { check_hyperbolic<T>(); });
 }
 
-// Close to zeros beyond pi an absolute bound holds instead, and beyond 2^17 twice the relative one.
+// Near zeros beyond pi, an absolute bound applies instead; beyond 2^17, twice the relative one.
 template <class T>
 void check_trigonometry() {
     using V = const Value<T>&;
@@ -258,7 +258,7 @@ VOLLEY_DEVICE_TEST(Math, PowerAngleAndHypotenuse) {
     each_type<f16, f32, f64>([]<class T>() { check_functions_of_two<T>(); });
 }
 
-// Of values that all lanes share, and of constants: other ways through the compiler, the same results.
+// Uniform values and constants, which the compiler handles differently, must have the same results.
 template <class T>
 void check_shared_arguments() {
     using W = wider<T>;
@@ -291,8 +291,7 @@ VOLLEY_DEVICE_TEST(Math, OfUniformValuesAndConstantsIsTheSame) {
     each_type<f32, f64>([]<class T>() { check_shared_arguments<T>(); });
 }
 
-// Lanes with special arguments must not disturb their neighbours, nor lanes that do not run the function at
-// all.
+// Lanes with special arguments must not affect their neighbours, nor lanes that do not run the function.
 VOLLEY_DEVICE_TEST(Math, LanesDoNotDisturbEachOther) {
     std::vector<float> x;
     for (int i = 0; i < 200; ++i) {

@@ -40,7 +40,7 @@ mat<T, C, R> narrow(const mat<double, C, R>& m) {
     return result;
 }
 
-/// Every component within `bound` units of the type's epsilon of a number of size `scale`.
+/// Returns true if every component is within `bound` units of epsilon times `scale`.
 template <class X>
 [[nodiscard]] bool close(const X& got, const X& want, double scale) {
     bool fits = true;
@@ -198,7 +198,7 @@ VOLLEY_DEVICE_TEST(Matrix, ColumnsAndComponentsAreAssigned) {
     testing::expect_same(data.read(0), a);
 }
 
-VOLLEY_DEVICE_TEST(Matrix, OfTheHostTransformsVectors) {
+VOLLEY_DEVICE_TEST(Matrix, FromTheHostTransformsVectors) {
     mat3 turn;
     turn[0] = vec3(0, 1, 0);
     turn[1] = vec3(-1, 0, 0);

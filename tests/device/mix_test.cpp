@@ -1,4 +1,4 @@
-// The builtins that are made of several operations: fract, mod, mix, smoothstep, radians and degrees.
+// The builtins composed of several operations: fract, mod, mix, smoothstep, radians and degrees.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 #include "support/edge_values.hpp"
@@ -14,7 +14,7 @@ void check_mixing() {
     const auto a = moderate_values<T>(1000, 71);
     const auto b = moderate_values<T>(1000, 72);
     const auto c = moderate_values<T>(1000, 73);
-    // Sums of rounded products: an absolute bound, by the size of the terms.
+    // Sums of rounded products: an absolute bound, scaled by the size of the terms.
     const auto close = [](T got, T want, T x, T y, T z) {
         const double scale = 1 + std::fabs(double(x)) * std::fabs(double(z)) +
                              std::fabs(double(y)) * std::fabs(double(z)) + std::fabs(double(x)) +

@@ -1,4 +1,4 @@
-// print: one line for each invocation that reaches it, formatted like the host would.
+// print: one line per invocation that reaches it, formatted as on the host.
 #include "support/device_fixture.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace volley {
 namespace {
 
-/// Catches what kernels print while it lives.
+/// Captures kernel output during its lifetime.
 class PrintedLines {
 public:
     PrintedLines() {
@@ -17,7 +17,7 @@ public:
     PrintedLines(const PrintedLines&) = delete;
     PrintedLines& operator=(const PrintedLines&) = delete;
 
-    /// All lines so far, in order of their text.
+    /// Returns all lines so far, sorted.
     std::vector<std::string> sorted() {
         wait();
         std::sort(lines_.begin(), lines_.end());

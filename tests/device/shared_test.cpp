@@ -1,4 +1,4 @@
-// Shared memory: arrays of every type, of one to three dimensions, and what is built on them.
+// Shared memory: arrays of every type, with one to three dimensions, and algorithms built on them.
 #include "support/compare.hpp"
 #include "support/device_fixture.hpp"
 

@@ -1,5 +1,5 @@
-// Kernels over whole arrays, in sizes and places that a device may treat specially: long and short, with odd
-// ends, in place, through views that are not aligned.
+// Kernels over whole arrays, in sizes and locations that a device may treat specially: long and short, with
+// odd tails, in place, and through misaligned views.
 #include "support/device_fixture.hpp"
 
 namespace volley::testing {
@@ -24,7 +24,7 @@ VOLLEY_DEVICE_TEST(Stream, OfEverySizeTouchesEachElementOnce) {
         next.over(n)(out, in, 3);
         const std::vector<i32> got = out.read(0);
         for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], start[i] + 3) << "of " << n << " at " << i;
-        for (std::size_t i = n; i < n + 16; ++i) ASSERT_EQ(got[i], -7) << "behind the end of " << n;
+        for (std::size_t i = n; i < n + 16; ++i) ASSERT_EQ(got[i], -7) << "past the end of " << n;
     }
 }
 

@@ -48,7 +48,7 @@ struct Packed {
 };
 VOLLEY_STRUCT(Packed, r, g, b)
 
-// A member that kernels do not know of.
+// Has a member that kernels do not declare.
 struct Partial {
     i32 seen;
     i32 hidden;
@@ -58,7 +58,7 @@ VOLLEY_STRUCT(Partial, seen, also)
 
 namespace {
 
-// The sum of all members; a device without f64 moves that member by its bits alone.
+// Sums all members; a device without f64 only copies that member.
 template <class Wide>
 void check_members() {
     constexpr u32 n = 37;
@@ -156,7 +156,7 @@ VOLLEY_DEVICE_TEST(Struct, NestedStructsArraysAndMatrices) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Struct, WholeStructsAreCopiedSelectedAndMade) {
+VOLLEY_DEVICE_TEST(Struct, WholeStructsAreCopiedSelectedAndConstructed) {
     Buffer<Packed> data =
         as_buffer(std::vector<Packed>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, {13, 14, 15}});
     Buffer<Packed> out(5);
@@ -193,7 +193,7 @@ VOLLEY_DEVICE_TEST(Struct, OveralignedStructsKeepTheirStride) {
     }
 }
 
-VOLLEY_DEVICE_TEST(Struct, MembersThatKernelsDoNotKnowKeepTheirBytes) {
+VOLLEY_DEVICE_TEST(Struct, UndeclaredMembersKeepTheirBytes) {
     Buffer<Partial> data = as_buffer(std::vector<Partial>(11, Partial{1, 12345, 2.0f}));
     kernel("partial", [](Buff<Partial> d) {
         const auto i = global_id().x;

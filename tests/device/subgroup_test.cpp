@@ -1,5 +1,5 @@
-// Subgroup operations at the width of every device: folds, scans, exchanges and votes, with all lanes and
-// with some.
+// Subgroup operations at every device's width: folds, scans, exchanges and votes, with all lanes and with
+// some.
 #include "support/device_fixture.hpp"
 
 #include <volley/volley.hpp>
@@ -10,7 +10,7 @@
 namespace volley::testing {
 namespace {
 
-constexpr u32 local = 48;  // whole subgroups at widths up to 16
+constexpr u32 local = 48;  // full subgroups at widths up to 16
 constexpr u32 groups = 2;
 
 u32 width() { return current_context().devices()[0].subgroup_size; }
@@ -30,7 +30,7 @@ struct Fold {
     T identity;
 };
 
-// What lane i gets, where `active` says which lanes take part.
+// Returns lane i's expected result, where `active` selects the participating lanes.
 template <class T>
 T expected(const Fold<T>& fold, int kind, u32 i, const std::function<bool(u32)>& active) {
     const u32 begin = i / local * local + i % local / width() * width();
@@ -108,7 +108,7 @@ std::vector<Fold<T>> integer_folds() {
     return folds;
 }
 
-// Small whole numbers: float sums are exact in any order.
+// Small integers: float sums are exact in any order.
 VOLLEY_DEVICE_TEST(Subgroup, FoldsAndScansOfFloats) {
     each_type<f32, f64, f16>([]<class T>() { check_folds(arithmetic_folds<T>()); });
 }

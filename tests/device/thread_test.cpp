@@ -1,4 +1,4 @@
-// Several threads that trace, compile and launch at once in one context.
+// Several threads trace, compile and launch concurrently in one context.
 #include "support/device_fixture.hpp"
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace volley {
 namespace {
 
-/// Runs f(0) to f(count - 1) at once, each in a thread in which this test's context is current.
+/// Runs f(0) to f(count - 1) concurrently, each in a thread in which this test's context is current.
 template <class F>
 void in_threads(unsigned count, F f) {
     const Context context = current_context();
@@ -28,7 +28,7 @@ void in_threads(unsigned count, F f) {
     for (std::thread& thread : threads) thread.join();
 }
 
-VOLLEY_DEVICE_TEST(Thread, TraceAndLaunchTheirOwnKernelsAtOnce) {
+VOLLEY_DEVICE_TEST(Thread, TraceAndLaunchTheirOwnKernelsConcurrently) {
     in_threads(4, [](unsigned t) {
         for (u32 round = 0; round < 5; ++round) {
             const u32 factor = t * 10 + round + 1;
@@ -55,7 +55,7 @@ VOLLEY_DEVICE_TEST(Thread, TraceAndLaunchTheirOwnKernelsAtOnce) {
     });
 }
 
-VOLLEY_DEVICE_TEST(Thread, ShareAKernelThatNobodyHasTracedYet) {
+VOLLEY_DEVICE_TEST(Thread, ShareAKernelThatIsNotTracedYet) {
     std::atomic<int> traced{0};
     auto shared = kernel("shared", [&traced](Buff<u32> d, Const<u32> v) {
         ++traced;

@@ -1,5 +1,5 @@
-// Variables and local arrays: zero until stored to, anew at each declaration, of every type, with indices
-// that only the lane knows.
+// Variables and local arrays: zero until stored to, reset at each declaration, of every type, with per-lane
+// indices.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::expect_same;
 
-VOLLEY_DEVICE_TEST(Variable, StartsAnewAtEachDeclaration) {
+VOLLEY_DEVICE_TEST(Variable, IsResetAtEachDeclaration) {
     constexpr u32 n = 41;
     Buffer<u32> out(n);
     kernel("anew", [](Buff<u32> to) {
@@ -37,14 +37,14 @@ VOLLEY_DEVICE_TEST(Variable, StartsAnewAtEachDeclaration) {
     expect_same(out.read(0), want);
 }
 
-VOLLEY_DEVICE_TEST(Variable, CopiesAreOfTheirOwn) {
+VOLLEY_DEVICE_TEST(Variable, CopiesAreIndependent) {
     constexpr i32 n = 20;
     Buffer<i32> out(n);
     kernel("copies", [](Buff<i32> to) {
         const auto i = cast<i32>(global_id().x);
         Var<i32> a = i;
         Var<i32> b = a;          // another variable
-        const Value<i32> c = a;  // the value of now
+        const Value<i32> c = a;  // the current value
         const auto d = a + 0;
         a = 100;
         b += 1;
@@ -58,7 +58,7 @@ VOLLEY_DEVICE_TEST(Variable, CopiesAreOfTheirOwn) {
     expect_same(out.read(0), want);
 }
 
-// A sorting network: the standard library's own swap, in divergent flow, and what else it is made of.
+// A sorting network that uses std::swap in divergent control flow.
 VOLLEY_DEVICE_TEST(Variable, TheStandardLibrarySwapsAndExchangesThem) {
     constexpr u32 n = 41;
     std::vector<vec3> values;
@@ -245,8 +245,8 @@ VOLLEY_DEVICE_TEST(Variable, ArraysMayBeLargeAndNested) {
     expect_same(out.read(0), want);
 }
 
-// A uniform index, a constant one and a varying one meet in one array, in divergent flow.
-VOLLEY_DEVICE_TEST(Variable, IndicesOfAllKindsMeetInOneArray) {
+// Uniform, constant and varying indices access one array in divergent control flow.
+VOLLEY_DEVICE_TEST(Variable, IndicesOfAllKindsAccessOneArray) {
     constexpr u32 n = 50;
     Buffer<u32> out(n);
     kernel("kinds", [](Buff<u32> to, Const<u32> u) {

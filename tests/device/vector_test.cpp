@@ -1,4 +1,4 @@
-// Vectors of 2 to 4 components of every type: operators, mixtures with scalars, swizzles, construction,
+// Vectors of 2 to 4 components of every type: operators, mixed operands with scalars, swizzles, construction,
 // parts, geometry.
 #include "support/device_fixture.hpp"
 #include "support/device_map.hpp"
@@ -102,7 +102,7 @@ VOLLEY_DEVICE_TEST(Vector, IntegerOperatorsWorkByComponent) {
     each_type<i8, u8, i32, u32, u64>([]<class T>() { check_bits_of_vectors<T>(); });
 }
 
-VOLLEY_DEVICE_TEST(Vector, ComparisonsGiveVectorsOfBool) {
+VOLLEY_DEVICE_TEST(Vector, ComparisonsReturnVectorsOfBool) {
     using V = const Value<vec3>&;
     auto a = vectors<float, 3>(100, 85, true);
     auto b = vectors<float, 3>(100, 86, true);
