@@ -1,5 +1,5 @@
-// Runs on compiled CPU code, below the runtime: compiles, lays out the arguments and calls the entry point on
-// this thread. The work is cut in two where that is possible, as the runtime's threads would.
+// Runs compiled CPU code below the runtime: compiles, lays out the arguments and calls the entry point on
+// this thread. The work is split in two if possible, as the runtime's threads would do.
 #include "codegen/llvm/compiler.hpp"
 #include "random/execution.hpp"
 
@@ -17,7 +17,7 @@ struct Free {
 };
 using Scratch = std::unique_ptr<std::byte, Free>;
 
-// With garbage in it, as memory of an earlier kernel would have.
+// Filled with garbage, like memory that an earlier kernel used.
 Scratch make_scratch(std::size_t bytes) {
     Scratch scratch(static_cast<std::byte*>(::operator new (bytes + 64, std::align_val_t{64})));
     std::memset(scratch.get(), 0x5a, bytes + 64);

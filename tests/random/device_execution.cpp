@@ -1,4 +1,4 @@
-// Runs on a device through the interface that every backend implements, with guards behind each buffer.
+// Runs programs through the interface that every backend implements, with guards after each buffer.
 #include "backends/api/device.hpp"
 #include "random/execution.hpp"
 
@@ -16,7 +16,7 @@ constexpr std::byte guard{0xee};
 Execution run_on(backends::Device& device, const Program& program, const ir::Function& fn) {
     const std::unique_ptr<backends::Program> compiled = device.compile(fn);
     std::vector<std::unique_ptr<backends::Memory>> blocks(program.args.size());
-    const std::unique_ptr<backends::Queue> queue = device.make_queue();  // ends first, and waits for its work
+    const std::unique_ptr<backends::Queue> queue = device.make_queue();  // destroyed first; waits for its work
     std::vector<backends::Argument> arguments(program.args.size());
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         const ProgramArg& arg = program.args[i];
@@ -43,7 +43,7 @@ Execution run_on(backends::Device& device, const Program& program, const ir::Fun
         if (program.args[i].elements == 0) continue;
         const auto end = result[i].begin() + static_cast<std::ptrdiff_t>(program.args[i].bytes.size());
         if (std::any_of(end, result[i].end(), [](std::byte b) { return b != guard; }))
-            throw GuardError("the kernel wrote behind a buffer");
+            throw GuardError("the kernel wrote past the end of a buffer");
         result[i].erase(end, result[i].end());
     }
     return result;

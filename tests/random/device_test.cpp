@@ -1,5 +1,5 @@
-// Random programs on Vulkan and OpenCL devices against the interpreter. What a device lacks is refused, and
-// then no difference; a device that flushes subnormals is given programs without floats.
+// Random programs on Vulkan and OpenCL devices, compared with the interpreter. Programs that need a missing
+// feature are skipped; devices that flush subnormals get programs without floats.
 #include "backends/opencl/opencl_driver.hpp"
 #include "backends/vulkan/vulkan_driver.hpp"
 #include "core/text.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto device_programs = unless_sanitized<std::uint64_t>(200, 40);
 constexpr auto few_programs =
-    unless_sanitized<std::uint64_t>(40, 10);  // where each takes a third of a second to compile
+    unless_sanitized<std::uint64_t>(40, 10);  // each takes a third of a second to compile there
 
 std::unique_ptr<backends::Device> open(backends::Driver& driver, std::string_view name) {
     for (const DeviceInfo& info : driver.devices()) {

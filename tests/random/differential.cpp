@@ -1,4 +1,4 @@
-// Executions in order of trust: each is compared with one that is trusted more.
+// Compares each execution with a more trusted one.
 #include "random/differential.hpp"
 
 #include "core/text.hpp"
@@ -28,7 +28,8 @@ std::optional<Failure> check_text(const Program& program) {
     return std::nullopt;
 }
 
-// Compares after each pass of the pipeline that changes something. Contraction rounds differently by right.
+// Compares after each pass that changes the program. Contraction legitimately rounds differently and is left
+// out.
 std::optional<Failure> check_passes(const Program& program, const Execution& expected) {
     ir::Function fn = program.fn;
     std::optional<Failure> failure;
@@ -56,8 +57,7 @@ std::optional<Failure> check_cpu(const Program& program, const DifferentialOptio
     for (const unsigned width : options.widths) {
         if (program.subgroups) expected = run_reference(program, fn, width);
         std::vector<bool> variants = {false};
-        // The masked form as well, for one width of each program: the other widths' turn comes with other
-        // seeds.
+        // Also runs the masked form, at one width per program; other seeds cover the other widths.
         const bool chosen =
             program.seed % options.both_forms == 0 &&
             options.widths[program.seed / options.both_forms % options.widths.size()] == width;

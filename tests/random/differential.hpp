@@ -1,5 +1,5 @@
-// The differential test of one program: the interpreter runs it as it was made, after each pass and after the
-// whole pipeline, compiled code runs it at several widths, and all must agree.
+// The differential test of one program: the interpreter runs it as generated, after each pass and after the
+// whole pipeline; compiled code runs it at several widths. All results must agree.
 #pragma once
 
 #include "random/program.hpp"
@@ -12,17 +12,17 @@ struct DifferentialOptions {
     bool passes = true;  // after each pass by itself
     bool cpu = true;     // compiled code
     std::vector<unsigned> widths = {1, 4, 8, 16};
-    unsigned both_forms = 1;     // how often a full grid also runs under a mask: one of so many programs
-    std::string processor = {};  // that compiled code is for; empty: the host's
+    unsigned both_forms = 1;     // one in this many programs also runs its full grid under a mask
+    std::string processor = {};  // that code is compiled for; empty: the host's
 };
 
 struct Failure {
-    std::string where;  // which execution
+    std::string where;  // the execution that failed
     std::string what;
-    unsigned width = 0;  // of compiled code; 0: the interpreter's
+    unsigned width = 0;  // of compiled code; 0: the interpreter
 };
 
-/// Nullopt when all agree. An exception of the library is a failure too.
+/// Returns nullopt if all agree. Exceptions from the library count as failures.
 [[nodiscard]] std::optional<Failure> check(const Program& program, const DifferentialOptions& options = {});
 
 }  // namespace volley::testing

@@ -1,6 +1,6 @@
 // Random programs on the interpreter, through the passes and on compiled code at all widths. A failure prints
-// the seed and the minimised program; VOLLEY_SEED=n runs that one program, VOLLEY_FIRST_SEED=n begins
-// elsewhere. `volley_random --minutes N` runs for longer.
+// the seed and the minimised program; VOLLEY_SEED=n runs that one program, VOLLEY_FIRST_SEED=n starts at
+// another seed. `volley_random --minutes N` runs for longer.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using OptionsFor = GeneratorOptions (*)(std::uint64_t seed);
 
-/// `count` seeds for each slice. They run in a child, so that a crash of compiled code still names its seed.
+/// Runs `count` seeds per slice, in a child process, so a crash of compiled code still reports its seed.
 void run_slice(unsigned slice, std::uint64_t count, const DifferentialOptions& options,
                OptionsFor options_of) {
     const std::uint64_t first_seed = first_seed_or(1);
@@ -45,30 +45,30 @@ void run_slice(unsigned slice, std::uint64_t count, const DifferentialOptions& o
 
 class RandomPrograms : public ::testing::TestWithParam<unsigned> {};
 
-// In slices, which ctest's shards share out.
+// Slices are distributed over ctest's shards.
 constexpr unsigned slices = 8;
 constexpr auto share = unless_sanitized<std::uint64_t>(1, 5);
 constexpr std::uint64_t pass_programs = 2400 / share;
 constexpr std::uint64_t short_programs = 2000 / share;  // at all widths
-constexpr std::uint64_t cpu_programs = 320 / share;     // at one each
+constexpr std::uint64_t cpu_programs = 320 / share;     // at one width each
 constexpr std::uint64_t old_processor_programs = 400 / share;
 
-TEST_P(RandomPrograms, MeanTheSameAfterEveryPass) {
+TEST_P(RandomPrograms, HaveTheSameResultsAfterEveryPass) {
     run_slice(GetParam(), pass_programs / slices, {.cpu = false}, options_for);
 }
 
-TEST_P(RandomPrograms, RunAlikeOnTheCpuAtAllWidths) {
+TEST_P(RandomPrograms, AgreeOnTheCpuAtAllWidths) {
     run_slice(GetParam(), short_programs / slices, {.passes = false, .both_forms = 5}, short_options_for);
 }
 
-TEST_P(RandomPrograms, OfAnyLengthRunAlikeOnTheCpuAtOneWidthEach) {
+TEST_P(RandomPrograms, OfAnyLengthAgreeOnTheCpuAtOneWidthEach) {
     const unsigned width = DifferentialOptions{}.widths[GetParam() % 4];
     run_slice(GetParam(), cpu_programs / slices, {.passes = false, .widths = {width}}, options_for);
 }
 
 #if defined(__x86_64__)
-// Without fused multiplication, rounding, gathers or masks in the instruction set; and with half of them.
-TEST_P(RandomPrograms, RunAlikeOnOlderProcessors) {
+// Processors without FMA, rounding, gather or mask instructions, and with half of them.
+TEST_P(RandomPrograms, AgreeOnOlderProcessors) {
     const char* const processor = GetParam() % 2 == 0 ? "x86-64" : "x86-64-v2";
     run_slice(GetParam(), old_processor_programs / slices,
               {.passes = false, .widths = {4}, .processor = processor}, short_options_for);
@@ -77,7 +77,7 @@ TEST_P(RandomPrograms, RunAlikeOnOlderProcessors) {
 
 INSTANTIATE_TEST_SUITE_P(Slice, RandomPrograms, ::testing::Range(0u, slices));
 
-TEST(RandomGenerator, GivesTheSameProgramForTheSameSeed) {
+TEST(RandomGenerator, ReturnsTheSameProgramForTheSameSeed) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         EXPECT_EQ(describe(generate(seed, options_for(seed))), describe(generate(seed, options_for(seed))));
     }

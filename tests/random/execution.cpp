@@ -1,4 +1,4 @@
-// Runs on the interpreter; compares.
+// Runs programs on the interpreter, and compares results.
 #include "random/execution.hpp"
 
 #include "backends/reference/interpreter.hpp"
@@ -97,7 +97,7 @@ Execution ProgramMemory::finish() const {
                                [](std::byte b) { return b == guard_byte; });
         };
         if (!clean(0)) throw GuardError(cat("a write before argument ", i));
-        if (!clean(block.size() - guard)) throw GuardError(cat("a write behind argument ", i));
+        if (!clean(block.size() - guard)) throw GuardError(cat("a write past the end of argument ", i));
         const bool buffer = program_.args[i].elements != 0;
         result.emplace_back(buffer ? block.begin() + guard : block.end(),
                             buffer ? block.end() - static_cast<std::ptrdiff_t>(guard) : block.end());

@@ -1,4 +1,4 @@
-// The frame of a random kernel: its shape, its arguments, its blocks, and what it lets be seen.
+// The frame of a random kernel: its shape, arguments, blocks and observed results.
 #include "random/generator.hpp"
 
 #include "ir/verifier.hpp"
@@ -37,7 +37,7 @@ void Generator::choose_shape() {
     for (unsigned d = 0; d < 3; ++d) {
         const std::uint64_t groups = d == 0 ? random_.below(3) + 1 : flat ? 1 : random_.below(2) + 1;
         std::uint64_t size = groups * program_.local[d];
-        // Partial workgroups, where no barrier forbids them.
+        // Partial workgroups, unless the program has barriers.
         if (!options_.barriers && random_.chance(60)) size -= random_.below(program_.local[d]);
         program_.global[d] = static_cast<std::uint32_t>(size);
     }
@@ -94,7 +94,7 @@ void Generator::block(unsigned statements) {
     for (; statements > 0 && budget_ > 0; --statements) statement();
 }
 
-// The index of one of this invocation's elements of an output.
+// Returns the index of one of this invocation's elements of an output.
 ir::NodeId Generator::own_element(const Output& output, bool last) {
     if (output.per_invocation == 1) return linear_.id;
     const auto stride = static_cast<std::uint32_t>(output.per_invocation);
@@ -103,7 +103,7 @@ ir::NodeId Generator::own_element(const Output& output, bool last) {
     return b_.emit(Op::Add, {first, b_.constant_u32(which)});
 }
 
-// Stores a value into this invocation's own element of an output buffer of that type.
+// Stores a value into this invocation's element of an output buffer of that type.
 void Generator::observe(const Value& value) {
     if (value.type.size() > 128) return;
     Output* output = nullptr;

@@ -1,6 +1,6 @@
-// Makes random kernels that keep the contract of docs/ir.md and whose results it fixes to the bit: no races,
-// no access out of bounds, no barrier in divergent control flow, and nothing whose value the contract leaves
-// open (the sign of min(0, -0), NaN payloads, the order of float atomics).
+// Generates random kernels that follow docs/ir.md and whose results it defines bit by bit: no races, no
+// out-of-bounds accesses, no barriers in divergent control flow, and no results that are left open (the sign
+// of min(0, -0), NaN payloads, the order of float atomics).
 #pragma once
 
 #include "random/program.hpp"
@@ -8,20 +8,20 @@
 namespace volley::testing {
 
 struct GeneratorOptions {
-    bool floats = true;        // else integers and bool only
-    bool functions = true;     // functions with an error bound, straight into buffers of their own
+    bool floats = true;        // otherwise only integers and bool
+    bool functions = true;     // functions with an error bound, stored directly into separate buffers
     bool subgroups = false;    // subgroup operations
     bool barriers = true;      // shared memory
-    unsigned statements = 24;  // about how many
-    unsigned observed = 4;     // values that are stored at the end, beside most variables
+    unsigned statements = 24;  // approximate number
+    unsigned observed = 4;     // values stored at the end, in addition to most variables
 };
 
 [[nodiscard]] Program generate(std::uint64_t seed, const GeneratorOptions& options = {});
 
-/// Options that vary with the seed, so that one run covers all kinds.
+/// Options that vary with the seed, so one run covers all kinds.
 [[nodiscard]] GeneratorOptions options_for(std::uint64_t seed);
-/// The same with a few statements. Compiling takes nearly all of a check's time, and four short programs take
-/// as much of it as one of the others.
+/// The same with few statements. Compilation dominates the time of a check; four short programs take as long
+/// as one long program.
 [[nodiscard]] GeneratorOptions short_options_for(std::uint64_t seed);
 
 }  // namespace volley::testing

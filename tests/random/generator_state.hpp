@@ -1,4 +1,4 @@
-// The state of one generation: what is in scope, and how uniform control flow is at the insertion point.
+// The state of a generation: the values in scope, and the uniformity of control flow at the insertion point.
 #pragma once
 
 #include "ir/builder.hpp"
@@ -14,7 +14,7 @@ public:
 private:
     using NodeId = ir::NodeId;
 
-    // `uniform` is what this generator can prove, from the rules of docs/ir.md section 6.
+    // `uniform` is what the generator can prove with the rules of docs/ir.md section 6.
     struct Value {
         NodeId id = ir::none;
         DType type;
@@ -23,7 +23,7 @@ private:
     struct Variable {
         NodeId root = ir::none;
         DType type;
-        bool uniform = false;  // only uniform values are stored, in uniform control flow
+        bool uniform = false;  // holds only uniform values, stored in uniform control flow
     };
     struct Input {
         NodeId root = ir::none;
@@ -35,14 +35,14 @@ private:
         DType type;
         std::uint64_t per_invocation = 1;
     };
-    // A buffer that only commuting operations touch, whose old values nobody looks at.
+    // A buffer that is only modified by commuting operations, whose old values are unused.
     struct Atomic {
         NodeId root = ir::none;
         ScalarType type = ScalarType::U32;
         std::uint64_t elements = 1;
         std::vector<ir::Op> ops;
     };
-    // What a region inherits and what leaving it undoes.
+    // State that a region inherits and that is restored on leaving it.
     struct Scope {
         std::size_t values;
         std::size_t variables;
@@ -65,10 +65,10 @@ private:
     ScalarType integer_type();
     ScalarType float_type();
     DType arithmetic_type();  // scalar or vector, not bool
-    DType value_type();       // anything that a value can be
+    DType value_type();       // any value type
     DType struct_type(std::uint64_t number, unsigned depth);
 
-    // Values (generator_values.cpp). Those that take `uniform` give a uniform value when it is set.
+    // Values (generator_values.cpp). If `uniform` is set, they return a uniform value.
     Value keep(Value value);
     Value emit(ir::Op op, std::initializer_list<Value> operands, DType wanted = {});
     Value constant(ScalarType type);
@@ -124,15 +124,15 @@ private:
     std::vector<Input> shared_;  // arrays with a slot for each invocation of a workgroup
     std::vector<Atomic> atomics_;
     std::vector<Value> params_;
-    Value linear_;  // this invocation's number in the grid
+    Value linear_;  // this invocation's linear index in the grid
     Value local_index_;
     std::uint64_t invocations_ = 0;
     std::uint64_t group_size_ = 0;
-    bool uniform_ = true;           // control flow here is workgroup-uniform
-    bool returned_ = false;         // some invocation may have returned in divergent flow
-    bool divergent_exits_ = false;  // the innermost loop may be left by some invocations
-    unsigned loops_ = 0;            // how many are open,
-    unsigned uniform_loops_ = 0;    // and how many of them all invocations go through together
+    bool uniform_ = true;           // control flow is workgroup-uniform here
+    bool returned_ = false;         // some invocation may have returned in divergent control flow
+    bool divergent_exits_ = false;  // some invocations may leave the innermost loop early
+    unsigned loops_ = 0;            // number of open loops
+    unsigned uniform_loops_ = 0;    // number of open loops that all invocations run together
     unsigned depth_ = 0;
     unsigned budget_ = 0;
     unsigned shared_atomics_ = 0;

@@ -11,7 +11,7 @@ using S = ScalarType;
 
 void Generator::statement() {
     if (budget_ > 0) --budget_;
-    // What a program is about is worth more than one statement in twenty.
+    // Features that define the kind of program get a larger share than one statement in twenty.
     if (options_.barriers && uniform_ && !returned_ && random_.chance(15)) return shared_statement();
     if (options_.subgroups && random_.chance(15)) return subgroup_statement();
     if (random_.chance(5)) return strided_statement();
@@ -73,7 +73,7 @@ void Generator::partial_store_statement() {
     b_.store(variable.root, operand(type).id, path);
 }
 
-// Reads an own element of an output back, or stores to a part of one.
+// Reads back this invocation's element of an output, or stores to a part of one.
 void Generator::output_statement() {
     if (outputs_.empty()) return;
     const Output output = random_.pick(outputs_);
@@ -90,7 +90,7 @@ void Generator::output_statement() {
     if (random_.chance(10)) b_.emit(Op::Fence, {}, {}, random_.below(5));
 }
 
-// Each invocation loads or stores consecutive elements, in any order: what compilers gather into vectors and
+// Each invocation loads or stores consecutive elements in any order, which compilers turn into vectors and
 // transposes.
 void Generator::strided_statement() {
     const auto index = [&](std::uint64_t stride, std::uint64_t part) {
@@ -125,7 +125,7 @@ void Generator::strided_statement() {
     }
 }
 
-// On an element of its own every atomic is fixed to the bit, old value included.
+// On an unshared element, every atomic is defined bit by bit, including its old value.
 void Generator::own_atomic_statement() {
     if (own_atomics_ >= 3) return;
     ++own_atomics_;
@@ -134,7 +134,7 @@ void Generator::own_atomic_statement() {
     const NodeId root = add_buffer(type, invocations_, false, false);
     for (std::uint64_t n = random_.below(3) + 1; n > 0; --n) {
         if (random_.chance(25)) {
-            // Floats are compared by their bits: no NaN, and no zero whose sign is open.
+            // Floats are compared by their bits, so NaN and zeros of unknown sign are avoided.
             const Value wanted = fixed_zero_sign(without_nan(operand(type)));
             const NodeId old =
                 b_.emit(Op::AtomicCas, {root, wanted.id, without_nan(operand(type)).id, linear_.id});
@@ -176,7 +176,7 @@ void Generator::for_statement() {
     Value end = literal(random_.below(6));
     Value step = literal(random_.pick<std::uint64_t>({1, 1, 1, 2, 3, 0}));
     switch (random_.below(8)) {
-        case 0:  // close to the end of the type: the index must not wrap
+        case 0:  // close to the limit of the type: the index must not wrap
             begin = literal(highest - random_.below(5));
             end = literal(highest - random_.below(2));
             break;
@@ -208,7 +208,7 @@ void Generator::for_statement() {
     b_.end_for();
 }
 
-// Counts up in a variable and breaks at a limit, so that every loop ends whatever else its body does.
+// Counts up in a variable and breaks at a limit, so every loop terminates.
 void Generator::loop_statement() {
     if (depth_ >= 4 || loops_ >= 3) return;
     const bool uniform_limit = random_.chance(options_.barriers ? 80 : 40);
@@ -241,7 +241,7 @@ void Generator::jump_statement() {
     const bool divergent = !(uniform_ && c.uniform) || returned_;
     std::vector<Op> jumps;
     if (loops_ > 0 && (!divergent || divergent_exits_)) jumps = {Op::Break, Op::Continue};
-    // A return in a loop would leave the others alone with the barriers of its next round.
+    // A return in a loop would leave the other invocations alone at the barriers of the next iteration.
     if ((!divergent || uniform_loops_ == 0) && random_.chance(loops_ > 0 ? 20 : 35))
         jumps.push_back(Op::Return);
     if (jumps.empty()) return;
@@ -276,7 +276,7 @@ void Generator::atomic_statement() {
         atomics_.push_back(made);
     }
     const Atomic atomic = random_.pick(atomics_);
-    // Small whole numbers: their sums are exact in any order.
+    // Small integers: their sums are exact in any order.
     const Value v = is_float(atomic.type) ? emit(Op::Convert, {index_below(16, false)}, atomic.type)
                                           : operand(atomic.type);
     const NodeId at = index_below(atomic.elements, false).id;
@@ -285,7 +285,7 @@ void Generator::atomic_statement() {
 
 void Generator::sync_barrier() { b_.emit(Op::Barrier, {}); }
 
-// Each writes its own slot, all wait, each reads any slot, all wait.
+// Each invocation writes its own slot, all synchronise, each reads any slot, all synchronise.
 void Generator::shared_statement() {
     if (!options_.barriers || !uniform_ || returned_) return;
     DType type = value_type();
@@ -350,7 +350,7 @@ void Generator::subgroup_statement() {
                                   : DType::vector(scalar, static_cast<unsigned>(random_.between(2, 4)));
     };
     const auto scan = [&](Op fold) {
-        // Fold, inclusive and exclusive scans follow each other in the list of operations, seven apart.
+        // Folds, inclusive and exclusive scans are listed in the same order, seven operations apart.
         const auto distance =
             static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd);
         return static_cast<Op>(static_cast<unsigned>(fold) +
@@ -367,14 +367,14 @@ void Generator::subgroup_statement() {
             break;
         }
         case 4: {
-            // No NaN: whether a scan starts at its first value or at the identity would show.
+            // No NaN: the result would depend on whether a scan starts at its first value or at the identity.
             const DType type = arithmetic_type();
             keep(fixed_zero_sign(emit(scan(random_.pick({Op::SubgroupMin, Op::SubgroupMax})),
                                       {fixed_zero_sign(without_nan(operand(type)))})));
             break;
         }
         case 5: {
-            // Every lane reads one that is certain to be active: itself, or any where the subgroup is whole.
+            // Every lane reads a lane that is certainly active: itself, or any lane of a full subgroup.
             const bool whole = uniform_ && !returned_ && options_.barriers && group_size_ % 16 == 0;
             const Value size = {b_.emit(Op::SubgroupSize, {}), S::U32, true};
             const Value lane = {b_.emit(Op::SubgroupLane, {}), S::U32, false};
@@ -400,10 +400,10 @@ void Generator::subgroup_statement() {
             keep(emit(scan(random_.pick({Op::SubgroupAdd, Op::SubgroupMul})), {operand(integers())}));
             break;
     }
-    values_.back().uniform = false;  // uniform in the subgroup at most
+    values_.back().uniform = false;  // at most subgroup-uniform
 }
 
-// A function's result goes straight into a buffer that is compared with a tolerance; nothing else uses it.
+// Stores a function's result directly into a buffer that is compared with a tolerance; nothing else uses it.
 void Generator::function_statement() {
     if (!options_.functions || functions_ >= 4) return;
     ++functions_;

@@ -1,4 +1,4 @@
-// Random types. Structs come from a fixed family of 96, as interned types live until the process ends.
+// Random types. Structs come from a fixed set of 96, because interned types live until the process exits.
 #include "random/generator_state.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ DType Generator::arithmetic_type() {
 }
 
 DType Generator::struct_type(std::uint64_t number, unsigned depth) {
-    // Made from its number alone, so that the same struct is the same type in every program.
+    // Derived only from its number, so a struct is the same type in every program.
     Random random(number * 7919 + (options_.floats ? 1 : 0));
     const std::vector<S> scalars =
         options_.floats
@@ -53,7 +53,7 @@ DType Generator::struct_type(std::uint64_t number, unsigned depth) {
             default: break;
         }
         size = (size + type.align() - 1) / type.align() * type.align();
-        if (random.chance(15)) size += type.align();  // a hole, as a member that no kernel sees would leave
+        if (random.chance(15)) size += type.align();  // a hole, like a member that kernels do not declare
         fields.push_back({"m" + std::to_string(i), type, size});
         size += type.size();
         align = std::max(align, type.align());

@@ -1,4 +1,4 @@
-// Random values: operands from what is in scope, and the operations that make new ones.
+// Random values: operands from the current scope, and operations that create new ones.
 #include "random/generator_state.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Generator::Value Generator::operand(DType type, bool uniform) {
         if (v.type == type && (v.uniform || !uniform)) candidates.push_back(v);
     }
     if (!candidates.empty() && random_.chance(80)) {
-        // The newest half of the time: chains are more interesting than stars.
+        // Picks the newest value half of the time, which favours long chains.
         return random_.chance(50) ? candidates.back() : random_.pick(candidates);
     }
     return leaf(type, uniform);
@@ -58,7 +58,8 @@ Generator::Value Generator::leaf(DType type, bool uniform) {
         const S scalar = type.scalar();
         if (random_.chance(25)) return constant(scalar);
         if (scalar == S::Bool) return condition(uniform);
-        // From a value of another type; the invocation's number is always there and differs between lanes.
+        // Derived from a value of another type; the invocation's index always exists and differs between
+        // lanes.
         std::vector<Value> numbers;
         for (const Value& v : values_) {
             if (v.type.is_scalar() && !v.type.is_bool() && (v.uniform || !uniform)) numbers.push_back(v);
@@ -79,7 +80,7 @@ Generator::Value Generator::leaf(DType type, bool uniform) {
 
 Generator::Value Generator::condition(bool uniform) {
     if (uniform && random_.chance(20)) return constant(S::Bool);
-    // Integers only: cheap to make and rarely all one way.
+    // Integers only: they are cheap, and their comparisons rarely have the same result everywhere.
     const S type = integer_type();
     const Op op = random_.pick({Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge});
     std::vector<Value> candidates;
@@ -96,7 +97,7 @@ Generator::Value Generator::condition(bool uniform) {
     return emit(op, {a, number(type, static_cast<double>(random_.below(64)))});
 }
 
-// A scalar integer that is below n in every invocation.
+// Returns a scalar integer that is below n in every invocation.
 Generator::Value Generator::index_below(std::uint64_t n, bool uniform) {
     if (n == 1 || random_.chance(25)) {
         return {b_.constant(S::U32, random_.below(n)), S::U32, true};
@@ -113,13 +114,14 @@ Generator::Value Generator::index_below(std::uint64_t n, bool uniform) {
     } else {
         v = emit(Op::Min, {v, {b_.constant(type, n - 1), type, true}});
     }
-    // Now it fits any signed type that holds n as well.
+    // It now also fits any signed type that can represent n.
     if (random_.chance(30))
         v = emit(Op::Convert, {v}, n < 120 ? random_.pick({S::I8, S::I32}) : random_.pick({S::I32, S::I64}));
     return v;
 }
 
-// Contiguous, reversed, strided and shifted accesses beside arbitrary ones: what access analysis tells apart.
+// Contiguous, reversed, strided, shifted and arbitrary accesses: the cases that access analysis
+// distinguishes.
 Generator::Value Generator::buffer_index(std::uint64_t elements, bool uniform) {
     if (uniform || elements < 3 * invocations_ + 8 || random_.chance(30))
         return index_below(elements, uniform);
@@ -142,20 +144,20 @@ Generator::Value Generator::buffer_index(std::uint64_t elements, bool uniform) {
     }
 }
 
-// x + 0: of results that may be a zero of either sign, the positive one.
+// Returns x + 0, which turns a zero of either sign into +0.
 Generator::Value Generator::fixed_zero_sign(Value value) {
     if (!value.type.is_float()) return value;
     return emit(Op::Add, {value, {b_.zero(value.type), value.type, true}});
 }
 
-// Bits of NaNs are the device's own.
+// NaN bits are device-specific.
 Generator::Value Generator::without_nan(Value value) {
     if (!value.type.is_float()) return value;
     const Value is_nan = emit(Op::IsNan, {value});
     return emit(Op::Select, {is_nan, {b_.zero(value.type), value.type, true}, value});
 }
 
-// The patterns in which workgroups pass values on: own, reversed, rotated, butterflies, anything.
+// The patterns in which workgroups exchange values: own, reversed, rotated, butterfly, arbitrary.
 Generator::Value Generator::shared_slot(bool uniform) {
     if (uniform || random_.chance(40)) return index_below(group_size_, uniform);
     const Value last = {b_.constant(S::U32, group_size_ - 1), S::U32, true};
@@ -231,7 +233,7 @@ Generator::Value Generator::arithmetic() {
         case 13: return keep(emit(random_.pick({Op::Floor, Op::Ceil, Op::Trunc}), {a}));
         case 14: return keep(emit(random_.pick({Op::Round, Op::RoundEven}), {a}));
         default: {
-            // What contraction looks for.
+            // The pattern that contraction looks for.
             const Value product = emit(Op::Mul, {a, operand(type)});
             return keep(emit(random_.pick({Op::Add, Op::Sub}), {product, operand(type)}));
         }
@@ -316,7 +318,8 @@ Generator::Value Generator::extraction() {
     return keep({b_.emit(Op::Extract, ids), type, uniform});
 }
 
-// At least one step from `type` (which has parts) towards a leaf; `type` becomes what is reached.
+// Takes at least one step from `type` (which has parts) towards a leaf; updates `type` to the part it
+// reaches.
 ir::NodeId Generator::random_path(DType& type, std::vector<NodeId>& path, bool& uniform) {
     do {
         if (type.is_struct()) {

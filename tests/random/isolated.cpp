@@ -1,4 +1,4 @@
-// fork, wait, and a page that parent and child share.
+// fork, wait, and a page shared by parent and child.
 #include "random/isolated.hpp"
 
 #include "core/text.hpp"
@@ -16,7 +16,7 @@
 namespace volley::testing {
 namespace {
 
-// Memory that a child's writes are seen in.
+// Memory in which the parent sees the child's writes.
 class SharedPage {
 public:
     static constexpr std::size_t size = 4096;
@@ -82,7 +82,7 @@ std::optional<Failure> check_isolated(const Program& program, const Differential
         },
         seconds);
     if (!outcome.ended_well) {
-        // Only compiled code crashes or hangs: which width it was is found by trying one at a time.
+        // Only compiled code crashes or hangs; finds the width by trying one at a time.
         if (options.widths.size() <= 1 || !options.cpu) {
             return Failure{"crash", outcome.how, options.cpu ? options.widths.at(0) : 0};
         }

@@ -1,5 +1,5 @@
-// Three kinds of reduction, tried until none helps: drop a statement, replace a control node by its body,
-// replace a value by zero. Then dead values go.
+// Repeats three kinds of reduction until none helps: removes a statement, replaces a control node by its
+// body, replaces a value by zero. Then removes dead values.
 #include "random/minimise.hpp"
 
 #include "ir/verifier.hpp"
@@ -48,7 +48,8 @@ void remove_dead(Function& fn) {
     }
 }
 
-// Barriers, and writes to memory that other invocations read: taking one away would make a race.
+// Returns true for barriers and for writes to memory that other invocations read: removing one would create a
+// race.
 bool orders_others(const Function& fn, NodeId id) {
     const Op op = fn[id].op;
     if (op == Op::Barrier) return true;
@@ -63,7 +64,7 @@ bool orders_others(const Function& fn, NodeId id) {
     return false;
 }
 
-// All that the places of stores are computed from.
+// Marks all values from which store addresses are computed.
 std::vector<bool> addresses(const Function& fn) {
     std::vector<bool> needed(fn.nodes.size(), false);
     std::vector<NodeId> open;
@@ -89,7 +90,7 @@ public:
         : best_(std::move(program)), fails_(fails) {}
 
     Program run() {
-        try_it(best_);  // without what is dead already
+        try_it(best_);  // removes values that are already dead
         for (bool changed = true; changed;) {
             changed = drop_statements();
             changed = inline_regions() || changed;
@@ -112,8 +113,8 @@ private:
         return true;
     }
 
-    // Calls f(region, position) for each node from the last to the first until it says that it changed
-    // something, then starts again from there.
+    // Calls f(region, position) for each node from the last to the first until it returns true for a change,
+    // then starts again from there.
     template <class F>
     bool each_place(F&& f) {
         bool changed = false;
@@ -132,7 +133,7 @@ private:
         return !has_uses(best_.fn, id);
     }
 
-    // Many at once first: each try costs a compilation.
+    // Removes many at once first: each attempt costs a compilation.
     bool drop_statements() {
         bool changed = false;
         for (RegionId region = 0; region < best_.fn.regions.size(); ++region) {
@@ -195,7 +196,7 @@ private:
 
     Program best_;
     const std::function<bool(const Program&)>& fails_;
-    // Compiling a candidate takes milliseconds, and a test should not hang on a failure.
+    // Compiling a candidate takes milliseconds; the deadline keeps a failing test from hanging.
     std::chrono::steady_clock::time_point deadline_ =
         std::chrono::steady_clock::now() + std::chrono::seconds(15);
 };

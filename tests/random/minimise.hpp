@@ -1,4 +1,4 @@
-// Makes a failing program smaller: greedy deletion of statements and values for as long as it still fails.
+// Shrinks a failing program: deletes statements and values greedily as long as it still fails.
 #pragma once
 
 #include "random/program.hpp"
@@ -7,8 +7,8 @@
 
 namespace volley::testing {
 
-/// `fails` says whether a candidate still shows the failure; it must not throw. Candidates are verified
-/// kernels without new races: what orders or places writes that others see is left alone.
+/// `fails` returns true if a candidate still shows the failure; it must not throw. Candidates are verified
+/// kernels without new races: whatever orders or addresses writes that others see is kept.
 [[nodiscard]] Program minimise(Program program, const std::function<bool(const Program&)>& fails);
 
 }  // namespace volley::testing

@@ -41,7 +41,7 @@ std::uint64_t random_float(Random& random, ScalarType type) {
             return float_bits(type,
                               std::ldexp(random.uniform(-2, 2), static_cast<int>(random.between(-40, 70))));
         case 7: {
-            // Any pattern but a NaN: signalling ones have no meaning that devices agree on.
+            // Any pattern except NaN: devices disagree about signalling ones.
             std::uint64_t bits =
                 width == 64 ? random.bits() : random.bits() & ((std::uint64_t{1} << width) - 1);
             const std::uint64_t exponent = ((std::uint64_t{1} << (width - 1 - mantissa)) - 1) << mantissa;
@@ -72,7 +72,7 @@ void fill_random(Random& random, DType type, std::vector<std::byte>& bytes) {
     const auto leaves = ir::leaves_of(type);
     for (std::size_t at = 0; at + type.size() <= bytes.size(); at += type.size()) {
         for (const auto& leaf : leaves) {
-            // Any byte but zero is true.
+            // Any nonzero byte is true.
             const std::uint64_t bits = leaf.scalar == ScalarType::Bool
                                            ? random.pick<std::uint64_t>({0, 0, 1, 1, 2, 255})
                                            : random_scalar(random, leaf.scalar);

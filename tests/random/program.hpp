@@ -1,4 +1,4 @@
-// A random kernel with all that a run of it needs: the launch's shape and the arguments.
+// A random kernel with everything needed to run it: the launch shape and the arguments.
 #pragma once
 
 #include "ir/function.hpp"
@@ -11,14 +11,14 @@
 
 namespace volley::testing {
 
-/// One argument, in the order of the parameters: a buffer's first content, or a value's bytes.
+/// One argument, in parameter order: the initial content of a buffer, or the bytes of a value.
 struct ProgramArg {
     DType type;
     std::uint64_t elements = 0;  // 0: a value
     std::vector<std::byte> bytes;
     bool written = false;
-    /// Set when every leaf is the result of this function, compared within its error bound; all else is
-    /// compared to the bit, NaNs of any payload being equal.
+    /// Set if every leaf is the result of this function, compared within its error bound. Everything else is
+    /// compared bit by bit, with all NaNs equal.
     std::optional<ir::Op> function;
 };
 
@@ -32,13 +32,14 @@ struct Program {
     bool floats = false;     // contraction of multiply and add may change results
 };
 
-/// The kernel as text, with its launch, for a failure's message.
+/// Returns the kernel as text, with its launch, for failure messages.
 [[nodiscard]] std::string describe(const Program& program);
 
-/// Fills `bytes` (a number of elements of the type) with edge values and random ones of each leaf's type.
+/// Fills `bytes` (a whole number of elements of the type) with edge values and random values of each leaf's
+/// type.
 void fill_random(Random& random, DType type, std::vector<std::byte>& bytes);
 
-/// The bits of a scalar worth testing: edges, small numbers, anything.
+/// Returns the bits of an interesting scalar: edge cases, small numbers, arbitrary ones.
 [[nodiscard]] std::uint64_t random_scalar(Random& random, ScalarType type);
 
 }  // namespace volley::testing

@@ -1,4 +1,4 @@
-// volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--no-cpu] [--no-functions] [--keep-going]:
+// volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--no-cpu] [--no-functions] [--keep-going]: runs
 // random programs until the time is up or one fails. Prints the seed and the minimised program of each
 // failure.
 #include "random/differential.hpp"
