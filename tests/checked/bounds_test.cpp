@@ -1,5 +1,5 @@
-// VOLLEY_CHECK=bounds (set for this program by ctest): an access outside of its memory is an error that says
-// where, and nothing else is touched.
+// VOLLEY_CHECK=bounds (set for this program by ctest): an out-of-bounds access is an error that names its
+// source line, and no other memory is touched.
 #include <volley/volley.hpp>
 
 #include "core/settings.hpp"
@@ -47,7 +47,7 @@ TEST_P(Bounds, AreReportedWithIndexSizeKernelAndLine) {
     EXPECT_NE(text.find("$if"), std::string::npos) << text;
 }
 
-TEST_P(Bounds, NegativeIndicesAreFoundToo) {
+TEST_P(Bounds, NegativeIndicesAreDetected) {
     const auto scope = context_->use();
     Buffer<int> data = as_buffer(std::vector<int>(64, 1));
     auto back = kernel("back", [](Buff<int> d) {
@@ -61,7 +61,7 @@ TEST_P(Bounds, NegativeIndicesAreFoundToo) {
     EXPECT_NE(text.find("index -1"), std::string::npos) << text;
 }
 
-TEST_P(Bounds, GuardedAccessesPassAndTheContextGoesOn) {
+TEST_P(Bounds, GuardedAccessesPassAndTheContextRemainsUsable) {
     const auto scope = context_->use();
     std::vector<int> host(77);
     std::iota(host.begin(), host.end(), 0);
@@ -96,7 +96,7 @@ TEST_P(Bounds, SharedArraysAreChecked) {
     EXPECT_NE(text.find("32"), std::string::npos) << text;
 }
 
-TEST_P(Bounds, AGraphWithACommandThatFailsRunsToItsEndAndCanBeSubmittedAgain) {
+TEST_P(Bounds, AGraphWithAFailingCommandCompletesAndCanBeSubmittedAgain) {
     const auto scope = context_->use();
     Buffer<float> data = as_buffer(std::vector<float>(100, 1.0f)),
                   other = as_buffer(std::vector<float>(8, 1.0f));
