@@ -40,7 +40,7 @@ mat<T, C, R> narrow(const mat<double, C, R>& m) {
     return result;
 }
 
-/// Returns true if every component is within `bound` units of epsilon times `scale`.
+/// Returns true if every component is within `scale` times the type's epsilon.
 template <class X>
 [[nodiscard]] bool close(const X& got, const X& want, double scale) {
     bool fits = true;
