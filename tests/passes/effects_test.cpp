@@ -26,13 +26,16 @@ if %c {
 })"));
     EXPECT_EQ(uses.reads, (Flags{true, false, true, false, false}));
     EXPECT_EQ(uses.writes, (Flags{false, true, true, false, false}));
+    EXPECT_EQ(uses.written_only(), (Flags{false, true, false, false, false}));
 }
 
-TEST(BufferUses, CountAtomicsAsStores) {
+TEST(BufferUses, CountAtomicsAsLoadsAndStores) {
     const BufferUses uses = buffer_uses(kernel(R"(%d = buffer u32 "d"
 %one = const 1 : u32
 %old = atomic_add %d[0], %one : u32)"));
+    EXPECT_EQ(uses.reads, Flags{true});
     EXPECT_EQ(uses.writes, Flags{true});
+    EXPECT_EQ(uses.written_only(), Flags{false});
 }
 
 TEST(BufferUses, OfForeignCodeFollowTheDeclarations) {
