@@ -42,16 +42,7 @@ lang::TracedKernel KernelCore::traced() {
 CachedKernel& KernelCore::find(ContextCore& core) {
     const lang::TracedKernel mine = traced();
     CachedKernel& found = core.programs().find(mine.function());
-    const std::scoped_lock lock(mutex_);
-    for (const auto& entry : entries_) {
-        if (entry->context == core.id()) {
-            last_.store(entry.get(), std::memory_order_release);
-            return found;
-        }
-    }
-    entries_.push_back(std::make_unique<Entry>(Entry{core.id(), &found}));
-    last_.store(entries_.back().get(), std::memory_order_release);
-    return found;
+    return *kernels_.find(core.id(), [&] { return &found; });
 }
 
 }  // namespace runtime

@@ -2,12 +2,12 @@
 // kernel of each context.
 #pragma once
 
+#include "core/last_hit_cache.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/program_cache.hpp"
 
 #include <volley/kernel.hpp>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,24 +27,19 @@ public:
     /// Returns the kernel of a context. Costs a load and a comparison for the context of the last call,
     /// milliseconds for a new context.
     [[nodiscard]] CachedKernel& in(ContextCore& core) {
-        const Entry* last = last_.load(std::memory_order_acquire);
-        return last != nullptr && last->context == core.id() ? *last->kernel : find(core);
+        CachedKernel* const* hit = kernels_.peek(core.id());
+        return hit != nullptr ? **hit : find(core);
     }
 
 private:
-    struct Entry {
-        ContextId context;
-        CachedKernel* kernel;  // owned by the context; dangling once that is closed
-    };
     CachedKernel& find(ContextCore& core);
 
     std::string name_;
     KernelOptions options_;
-    std::atomic<const Entry*> last_{nullptr};
     std::mutex mutex_;
     std::unique_ptr<detail::KernelBody> body_;  // null once traced_ is set
     std::optional<lang::TracedKernel> traced_;
-    std::vector<std::unique_ptr<Entry>> entries_;
+    LastHitCache<ContextId, CachedKernel*> kernels_;  // owned by the contexts; dangling once closed
 };
 
 }  // namespace volley::runtime

@@ -2,6 +2,7 @@
 // replicas, then submits its commands.
 #include "runtime/transfer.hpp"
 
+#include "backends/common/host_rect.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/storage.hpp"

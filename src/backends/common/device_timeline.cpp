@@ -30,10 +30,6 @@ bool follows_passed(const Epilogue& epilogue) noexcept {
 
 }  // namespace
 
-DeviceTimeline::DeviceTimeline(ReportPool& reports) : reports_(reports) {
-    errors_.reserve(64);  // keeping an error never allocates
-}
-
 void DeviceTimeline::pause() const noexcept {
 #if defined(__SSE2__)
     for (int i = 0; i < 8; ++i) _mm_pause();
@@ -201,7 +197,7 @@ void DeviceTimeline::sleep(Point point, Clock::time_point deadline) {
 void DeviceTimeline::wait(Point point) {
     if (completed() < point) await(std::min(point, last()), forever);
     check_lost();
-    if (failed_.load(std::memory_order_acquire)) throw_error(point);
+    errors_.rethrow(point);
 }
 
 bool DeviceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
@@ -209,28 +205,6 @@ bool DeviceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
     const auto now = Clock::now();
     const bool bounded = timeout < forever - now;
     return await(std::min(point, last()), bounded ? now + timeout : forever);
-}
-
-void DeviceTimeline::add_error(Point point, std::exception_ptr error) noexcept {
-    const std::scoped_lock lock(mutex_);
-    if (errors_.size() == errors_.capacity())
-        errors_.erase(errors_.begin());  // nobody asks: forget the oldest
-    errors_.emplace_back(point, std::move(error));
-    failed_.store(true, std::memory_order_release);
-}
-
-void DeviceTimeline::throw_error(Point point) {
-    std::exception_ptr error;
-    {
-        const std::scoped_lock lock(mutex_);
-        const auto found =
-            std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
-        if (found == errors_.end()) return;
-        error = found->second;
-        errors_.erase(found);
-        failed_.store(!errors_.empty(), std::memory_order_release);
-    }
-    std::rethrow_exception(error);
 }
 
 }  // namespace volley::backends

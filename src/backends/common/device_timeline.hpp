@@ -10,6 +10,7 @@
 #include "backends/api/rect.hpp"
 #include "backends/api/timeline.hpp"
 #include "backends/api/times.hpp"
+#include "backends/common/error_list.hpp"
 #include "backends/common/reports.hpp"
 
 #include <atomic>
@@ -22,7 +23,6 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace volley::backends {
 
@@ -98,7 +98,7 @@ public:
     /// Waits and does what the host has to; false when the deadline passed first. Never throws a command's
     /// error. On a lost device everything has passed.
     bool await(Point point, Clock::time_point deadline);
-    void add_error(Point point, std::exception_ptr error) noexcept;
+    void add_error(Point point, std::exception_ptr error) noexcept { errors_.add(point, std::move(error)); }
     /// The times of the queue's commands are told through this.
     [[nodiscard]] TimeOrder& times() noexcept { return times_; }
     /// A device that was lost stays so: everything that was handed to it counts as over.
@@ -107,7 +107,7 @@ public:
     virtual void check_lost() const = 0;
 
 protected:
-    explicit DeviceTimeline(ReportPool& reports);
+    explicit DeviceTimeline(ReportPool& reports) : reports_(reports) {}
 
     /// The last point that the device has reached, or any before it.
     [[nodiscard]] virtual Point ask() const noexcept = 0;
@@ -130,7 +130,6 @@ private:
     void run_epilogues(Point to, Running how) noexcept;
     void run(Epilogue& epilogue) noexcept;
     void sleep(Point point, Clock::time_point deadline);
-    void throw_error(Point point);
 
     ReportPool& reports_;
     TimeOrder times_;
@@ -143,9 +142,8 @@ private:
     mutable std::mutex mutex_;          // what follows
     std::condition_variable progress_;  // handed_ has grown, or an epilogue is done, or nobody runs them now
     std::deque<Epilogue> epilogues_;
-    const Epilogue* busy_ = nullptr;   // the first of them, while it is run without the mutex
-    std::atomic<bool> failed_{false};  // errors_ is not empty
-    std::vector<std::pair<Point, std::exception_ptr>> errors_;
+    const Epilogue* busy_ = nullptr;  // the first of them, while it is run without the mutex
+    ErrorList errors_;
 };
 
 }  // namespace volley::backends

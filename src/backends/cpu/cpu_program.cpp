@@ -56,23 +56,13 @@ std::span<const DType> CpuProgram::print_types(std::uint32_t format) const {
     return {};
 }
 
-const llvm::CompiledKernel& CpuProgram::variant(const llvm::Variant& asked) const {
-    llvm::Variant wanted = asked;
+const llvm::CompiledKernel& CpuProgram::variant(const llvm::Variant& requested) const {
+    llvm::Variant wanted = requested;
     if (flat_) wanted.local = {1, 1, 1};
-    const Made* last = last_.load(std::memory_order_acquire);
-    if (last != nullptr && last->variant == wanted) return *last->kernel;
-
-    const std::scoped_lock lock(mutex_);
-    for (const auto& made : made_) {
-        if (made->variant == wanted) {
-            last_.store(made.get(), std::memory_order_release);
-            return *made->kernel;
-        }
-    }
-    dump(wanted);
-    made_.push_back(std::make_unique<Made>(Made{wanted, llvm::compile(function_, wanted, target_)}));
-    last_.store(made_.back().get(), std::memory_order_release);
-    return *made_.back()->kernel;
+    return *variants_.find(wanted, [&] {
+        dump(wanted);
+        return llvm::compile(function_, wanted, target_);
+    });
 }
 
 void CpuProgram::measured(double ns_per_invocation) const noexcept {

@@ -4,11 +4,11 @@
 
 #include "backends/api/program.hpp"
 #include "codegen/llvm/compiler.hpp"
+#include "core/last_hit_cache.hpp"
 
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace volley::backends::cpu {
@@ -52,10 +52,6 @@ public:
     [[nodiscard]] std::span<const DType> print_types(std::uint32_t format) const;
 
 private:
-    struct Made {
-        codegen::llvm::Variant variant;
-        std::unique_ptr<codegen::llvm::CompiledKernel> kernel;
-    };
     struct Format {
         std::uint32_t string = 0;
         std::vector<DType> types;
@@ -72,9 +68,7 @@ private:
     mutable std::atomic<double> measured_{0};
     std::vector<Format> formats_;
 
-    mutable std::atomic<const Made*> last_{nullptr};  // the fast path; points into made_
-    mutable std::mutex mutex_;
-    mutable std::vector<std::unique_ptr<Made>> made_;
+    mutable LastHitCache<codegen::llvm::Variant, std::unique_ptr<codegen::llvm::CompiledKernel>> variants_;
 };
 
 /// Receives what a piece of a launch prints. Machine code cannot be unwound, so exceptions wait here for its

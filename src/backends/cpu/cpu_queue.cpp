@@ -21,10 +21,7 @@ constexpr Point backlog = 4096;  // commands that may wait in a queue before the
 
 }  // namespace
 
-CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) {
-    errors_.reserve(64);  // keeping an error never allocates
-    pool_->add(*this);
-}
+CpuQueue::CpuQueue(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) { pool_->add(*this); }
 
 CpuQueue::~CpuQueue() {
     help_until(last(), forever);
@@ -262,7 +259,7 @@ void CpuQueue::execute(CpuCommand& command, std::uint32_t piece) noexcept {
     try {
         execute_piece(command, piece);
     } catch (...) {
-        keep_error(command.point, std::current_exception());
+        errors_.add(command.point, std::current_exception());
     }
     if (command.times) command.times.ran(begin, backends::steady_now());
 }
@@ -297,7 +294,7 @@ bool CpuQueue::run_batch(CpuCommand& command, Turn& turn) noexcept {
     for (;;) {
         if (next.claimable != 0) publish(command, next.claimable, false);
         if (std::exception_ptr error = batch.run(next.piece, command.times))
-            keep_error(command.point, std::move(error));
+            errors_.add(command.point, std::move(error));
         // As with other pieces, the next one is claimed before this one is given back.
         const std::uint32_t claimed = claim(turn.worker, turn.until) ? 1 : 0;
         next = batch.give_back(next.piece);
@@ -356,21 +353,6 @@ Claim CpuQueue::finish(CpuCommand* command, Turn& turn) noexcept {
     return next;
 }
 
-void CpuQueue::keep_error(Point point, std::exception_ptr error) noexcept {
-    const std::scoped_lock lock(mutex_);
-    add_error(point, std::move(error));
-}
-
-void CpuQueue::add_error(Point point, std::exception_ptr error) noexcept {
-    // The pieces of one command fail together: its first error stands for all.
-    const auto same = [point](const auto& known) { return known.first == point; };
-    if (std::any_of(errors_.begin(), errors_.end(), same)) return;
-    if (errors_.size() == errors_.capacity())
-        errors_.erase(errors_.begin());  // nobody asks: forget the oldest
-    errors_.emplace_back(point, std::move(error));
-    failed_.store(true, std::memory_order_release);
-}
-
 // ---- waiting ----
 
 bool CpuQueue::spin_until(Point point, Deadline end) const noexcept {
@@ -416,23 +398,9 @@ bool CpuQueue::help_until(Point point, Deadline deadline) {
     return true;
 }
 
-void CpuQueue::throw_error(Point point) {
-    std::exception_ptr error;
-    {
-        const std::scoped_lock lock(mutex_);
-        const auto found =
-            std::find_if(errors_.begin(), errors_.end(), [&](const auto& e) { return e.first <= point; });
-        if (found == errors_.end()) return;
-        error = found->second;
-        errors_.erase(found);
-        failed_.store(!errors_.empty(), std::memory_order_release);
-    }
-    std::rethrow_exception(error);
-}
-
 void CpuQueue::wait(Point point) {
     if (completed() < point) help_until(std::min(point, last()), forever);
-    if (failed_.load(std::memory_order_acquire)) throw_error(point);
+    errors_.rethrow(point);
 }
 
 bool CpuQueue::wait_for(Point point, std::chrono::nanoseconds timeout) {

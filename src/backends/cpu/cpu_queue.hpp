@@ -11,6 +11,7 @@
 #pragma once
 
 #include "backends/api/queue.hpp"
+#include "backends/common/error_list.hpp"
 #include "backends/cpu/cpu_command.hpp"
 #include "backends/cpu/cpu_pool.hpp"
 #include "backends/cpu/cpu_turn.hpp"
@@ -23,7 +24,6 @@
 #include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace volley::backends::cpu {
 
@@ -94,7 +94,6 @@ private:
     [[nodiscard]] bool run_batch(CpuCommand& command, Turn& turn) noexcept;
     /// More pieces of the open command can be claimed: by others, if this thread leaves.
     void publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept;
-    void keep_error(backends::Point point, std::exception_ptr error) noexcept;
     [[nodiscard]] Claim finish(CpuCommand* command, Turn& turn) noexcept;
     /// There is no pool's worker but the queue's own thread.
     [[nodiscard]] bool is_alone() const noexcept { return pool_->workers() == 0; }
@@ -114,7 +113,6 @@ private:
     backends::Point pass() noexcept;
     template <class F>
     backends::Point run_here(F&& f) noexcept;
-    void add_error(backends::Point point, std::exception_ptr error) noexcept;
 
     // Waits of other queues for this one's points.
     /// False: the point has passed.
@@ -139,7 +137,6 @@ private:
     }
 
     void make_room();
-    void throw_error(backends::Point point);
 
     std::shared_ptr<CpuPool> pool_;
     std::atomic<backends::Point> submitted_{0};
@@ -162,8 +159,7 @@ private:
     CpuCommand* free_ = nullptr;
     std::deque<CpuCommand> commands_;  // all that were ever needed at once; stable addresses
 
-    std::atomic<bool> failed_{false};  // errors_ is not empty
-    std::vector<std::pair<backends::Point, std::exception_ptr>> errors_;
+    backends::ErrorList errors_;
 };
 
 // Here, as launches and transfers both do it.
@@ -176,7 +172,7 @@ backends::Point CpuQueue::run_here(F&& f) noexcept {
         error = std::current_exception();
     }
     const backends::Point point = pass();
-    if (error) add_error(point, std::move(error));
+    if (error) errors_.add(point, std::move(error));
     return point;
 }
 

@@ -55,8 +55,7 @@ OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Build
     : Program(std::move(signature)),
       device_(std::move(device)),
       builder_(std::move(builder)),
-      target_(device_->physical().target),
-      raw_(true) {
+      target_(device_->physical().target) {
     auto kernel = std::make_unique<Kernel>();
     kernel->raw = true;
     kernel->source = raw_source(function_);
@@ -79,21 +78,22 @@ OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Build
                                                static_cast<std::size_t*>(size), nullptr) == CL_SUCCESS) {
             for (std::size_t d = 0; d < 3; ++d) declared_[d] = static_cast<std::uint32_t>(size[d]);
         }
-        kernels_.reserve(1);
     } catch (...) {
         if (probe != nullptr) device_->cl.ReleaseKernel(probe);
         device_->cl.ReleaseProgram(kernel->program);
         throw;
     }
     device_->cl.ReleaseKernel(probe);
-    kernels_.push_back(std::move(kernel));
+    given_ = std::move(kernel);
 }
 
 OpenClProgram::~OpenClProgram() {
-    for (const auto& kernel : kernels_) {
+    const auto release = [&](const std::unique_ptr<Kernel>& kernel) {
         for (auto& object : kernel->objects) object.reset();
         device_->cl.ReleaseProgram(kernel->program);
-    }
+    };
+    kernels_.for_each(release);
+    if (given_) release(given_);
 }
 
 Source OpenClProgram::write_source(const Variant& variant) const {
@@ -101,38 +101,27 @@ Source OpenClProgram::write_source(const Variant& variant) const {
 }
 
 const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
-    if (raw_) {
+    if (given_) {
         if (declared_[0] != 0 && declared_ != wanted.local) {
             fail(ErrorCode::InvalidLaunch,
                  cat("the source declares a local size of ", join(declared_, " x "), ", but ",
                      join(wanted.local, " x "), " was requested"),
                  cat("kernel '", function_.name, "'"), "pass the same size to kernel_from_opencl as .local");
         }
-        return *kernels_[0];
+        return *given_;
     }
-    const Kernel* last = last_.load(std::memory_order_acquire);
-    if (last != nullptr && last->variant == wanted) return *last;
-
-    const std::scoped_lock lock(mutex_);
-    for (const auto& known : kernels_) {
-        if (known->variant == wanted) {
-            last_.store(known.get(), std::memory_order_release);
-            return *known;
-        }
-    }
-    auto kernel = std::make_unique<Kernel>();
-    kernel->variant = wanted;
-    // The first source is kept until it is built.
-    const bool is_first = first_ != nullptr && first_->variant == wanted;
-    kernel->source = is_first ? first_->source : write_source(wanted);
-    kernel->print_bytes = backends::print_bytes(kernel->source.prints);
-    if (settings().dump.opencl) dump(*kernel);
-    kernels_.reserve(kernels_.size() + 1);
-    build(*kernel);
-    first_.reset();
-    kernels_.push_back(std::move(kernel));
-    last_.store(kernels_.back().get(), std::memory_order_release);
-    return *kernels_.back();
+    return *kernels_.find(wanted, [&] {
+        auto kernel = std::make_unique<Kernel>();
+        kernel->variant = wanted;
+        // The first source is kept until it is built.
+        const bool is_first = first_ != nullptr && first_->variant == wanted;
+        kernel->source = is_first ? first_->source : write_source(wanted);
+        kernel->print_bytes = backends::print_bytes(kernel->source.prints);
+        if (settings().dump.opencl) dump(*kernel);
+        build(*kernel);
+        first_.reset();
+        return kernel;
+    });
 }
 
 void OpenClProgram::build(Kernel& kernel) const {
@@ -174,7 +163,7 @@ void OpenClProgram::dump(const Kernel& kernel) const {
 }
 
 std::string OpenClProgram::code(ir::Dim3 local) const {
-    if (raw_) return kernels_[0]->source.text;
+    if (given_) return given_->source.text;
     return write_source({local, true}).text;
 }
 

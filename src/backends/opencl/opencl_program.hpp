@@ -6,12 +6,10 @@
 #include "backends/opencl/opencl_builder.hpp"
 #include "backends/opencl/opencl_kernel.hpp"
 #include "codegen/opencl/compiler.hpp"
+#include "core/last_hit_cache.hpp"
 
 #include <array>
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace volley::backends::opencl {
 
@@ -59,11 +57,9 @@ private:
     std::shared_ptr<const Builder> builder_;
     codegen::opencl::Target target_;
     ir::Dim3 declared_ = {0, 0, 0};  // the local size that a foreign source declares
-    bool raw_ = false;               // the source is foreign
+    std::unique_ptr<Kernel> given_;  // the source is foreign
 
-    mutable std::atomic<const Kernel*> last_{nullptr};  // fast path; points into kernels_
-    mutable std::mutex mutex_;
-    mutable std::vector<std::unique_ptr<Kernel>> kernels_;
+    mutable LastHitCache<codegen::opencl::Variant, std::unique_ptr<Kernel>> kernels_;
     mutable std::unique_ptr<Kernel> first_;  // generated, not yet built
 };
 

@@ -101,7 +101,8 @@ OpenClQueue::OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::share
           return std::make_unique<backends::ReportBuffer>(std::move(memory), bytes_of_host);
       }),
       timeline_(device_, reports_),
-      host_commands_(mutex_, timeline_) {}
+      host_commands_(mutex_, timeline_),
+      staging_(host_, options_.staging_bytes, timeline_, host_commands_) {}
 
 OpenClQueue::~OpenClQueue() {
     timeline_.await(timeline_.last(), OpenClTimeline::forever);

@@ -11,7 +11,7 @@
 #include "backends/api/queue.hpp"
 #include "backends/api/rect_parts.hpp"
 #include "backends/common/host_commands.hpp"
-#include "backends/common/ring.hpp"
+#include "backends/common/staging_ring.hpp"
 #include "backends/opencl/opencl_program.hpp"
 #include "backends/opencl/opencl_timeline.hpp"
 #include "backends/opencl/opencl_times.hpp"
@@ -77,17 +77,7 @@ private:
     };
     /// How many calls to the driver a command is: the times of one are those of its event.
     enum class Calls : std::uint8_t { One, Several };
-    struct StagingRing {
-        StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
-            : memory(std::move(heap), bytes), places(bytes) {}
-        OpenClMemory memory;
-        backends::Ring places;
-    };
-    /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
-    struct Staging {
-        std::byte* bytes = nullptr;
-        std::shared_ptr<OpenClMemory> own;
-    };
+    using StagingRing = backends::StagingRing<OpenClMemory, Heap>;
     struct OwnedLaunch;
 
     // All with mutex_ held; those that take the lock may let go of it meanwhile.
@@ -103,7 +93,6 @@ private:
     void give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
     /// The driver's queue for commands with times, or the one for those without, behind the other's commands.
     void use_queue(bool timed);
-    [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     /// Device memory of ours that commands use one after the other.
     [[nodiscard]] cl_mem scratch();
     /// Now, if the queue is idle and that is wanted; else in its order.
@@ -137,11 +126,11 @@ private:
     Driver queue_;
     backends::ReportPool reports_;
     OpenClTimeline timeline_;
-    std::unique_ptr<StagingRing> staging_;   // made when first needed,
-    std::unique_ptr<OpenClMemory> scratch_;  //   both
+    std::unique_ptr<OpenClMemory> scratch_;  // allocated at the first use
 
     std::mutex mutex_;
     backends::HostCommands host_commands_;
+    StagingRing staging_;
 };
 
 // ---- submitting: here, as transfers and launches both do it with callables of their own ----

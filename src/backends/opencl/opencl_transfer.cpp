@@ -40,31 +40,16 @@ const OpenClMemory& of(const Memory& memory) { return static_cast<const OpenClMe
 
 bool is_small(const Rect& rect) { return rect.bytes() + row_bytes * rect.rows() <= small_bytes; }
 
+std::byte* bytes_of(const backends::StagingRing<OpenClMemory, Heap>::Piece& piece) {
+    return piece.memory->host() + piece.offset;
+}
+
 /// In the driver's buffer.
 RectPlace in_buffer(const OpenClMemory& memory, const RectPlace& place) {
     return {memory.offset() + place.offset, place.stride};
 }
 
 }  // namespace
-
-OpenClQueue::Staging OpenClQueue::stage(Lock& lock, std::uint64_t bytes) {
-    if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
-    backends::Ring& places = staging_->places;
-    for (;;) {
-        if (const auto at = places.find(bytes)) return {staging_->memory.host() + *at, nullptr};
-        places.pass(timeline_.completed());
-        if (const auto at = places.find(bytes)) return {staging_->memory.host() + *at, nullptr};
-        const Point oldest = places.oldest();
-        if (bytes > places.size() || !host_commands_.empty() || oldest == 0) break;
-        lock.unlock();
-        timeline_.await(oldest, OpenClTimeline::forever);
-        lock.lock();
-        device_->check_lost();
-    }
-    auto own = std::make_shared<OpenClMemory>(host_, bytes);
-    std::byte* first = own->host();
-    return {first, std::move(own)};
-}
 
 cl_mem OpenClQueue::scratch() {
     if (!scratch_) scratch_ = std::make_unique<OpenClMemory>(scratch_heap_, scratch_bytes);
@@ -92,19 +77,20 @@ Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const std::b
     const Rect chunk = backends::part_of(move.rect, options_.chunk_bytes);
     backends::for_each_part(move.rect, chunk, [&](const RectPart& part) {
         make_room(lock);
-        const Staging staging = stage(lock, part.rect.bytes());
+        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
+        std::byte* staged = bytes_of(piece);
         const RectPlace staged_at = backends::dense(part.rect);
-        backends::copy_rows(staging.bytes, from, {part.rect, staged_at, part.in(move.from)});
+        backends::copy_rows(staged, from, {part.rect, staged_at, part.in(move.from)});
         // Memory of its own lives until the command is done.
         backends::Epilogue epilogue;
-        epilogue.staging = staging.own;
+        epilogue.staging = piece.own;
         const RectMove call = backends::joined({part.rect, part.in(in_buffer(to, move.to)), staged_at});
         point = submit(
-            [this, buffer = to.buffer(), staged = staging.bytes, call](cl_event* event) {
+            [this, buffer = to.buffer(), staged, call](cl_event* event) {
                 enqueue_write({*device_, queue_.handle}, buffer, staged, call, event);
             },
-            staging.own ? &epilogue : nullptr);
-        if (!staging.own) staging_->places.commit(point);
+            piece.own ? &epilogue : nullptr);
+        staging_.commit(piece, point);
     });
     return point;
 }
@@ -155,18 +141,19 @@ Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move)
     Point first = 0;
     const auto read_part = [&](const RectPart& part) {
         make_room(lock);
-        const Staging staging = stage(lock, part.rect.bytes());
+        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
+        std::byte* staged = bytes_of(piece);
         backends::Epilogue epilogue;
-        epilogue.from = staging.bytes;
+        epilogue.from = staged;
         epilogue.to = to;
         epilogue.to_at = part.in(move.to);
         epilogue.rect = part.rect;
         epilogue.read = first != 0 ? first : timeline_.last() + 1;
-        epilogue.staging = staging.own;
+        epilogue.staging = piece.own;
         const RectPlace from_at = part.in(in_buffer(memory, move.from));
-        point = submit_read(staging.bytes, {part.rect, backends::dense(part.rect), from_at}, &epilogue);
+        point = submit_read(staged, {part.rect, backends::dense(part.rect), from_at}, &epilogue);
         if (first == 0) first = point;
-        if (!staging.own) staging_->places.commit(point);
+        staging_.commit(piece, point);
     };
     try {
         backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
@@ -306,12 +293,13 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
     const std::uint64_t bytes = std::max(std::min(scratch_bytes, options_.chunk_bytes), rect.row);
     const Rect most = backends::part_of(rect, bytes);
     make_room(lock);
-    const Staging staging = stage(lock, most.bytes());
-    backends::repeat(staging.bytes, most.bytes(), pattern);
+    const StagingRing::Piece piece = staging_.take(lock, most.bytes());
+    std::byte* staged = bytes_of(piece);
+    backends::repeat(staged, most.bytes(), pattern);
     backends::Epilogue epilogue;
-    epilogue.staging = staging.own;
+    epilogue.staging = piece.own;
     const Point point = submit(
-        [this, buffer = memory.buffer(), rows = scratch(), from = staging.bytes, rect, most,
+        [this, buffer = memory.buffer(), rows = scratch(), from = staged, rect, most,
          place = in_buffer(memory, at)](cl_event* event) {
             const Enqueue enqueue{*device_, queue_.handle};
             enqueue_write(enqueue, rows, from, RectMove::contiguous(0, 0, most.bytes()), nullptr);
@@ -323,8 +311,8 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
                              left == 0 ? event : nullptr);
             });
         },
-        staging.own ? &epilogue : nullptr);
-    if (!staging.own) staging_->places.commit(point);
+        piece.own ? &epilogue : nullptr);
+    staging_.commit(piece, point);
     return point;
 }
 

@@ -54,12 +54,11 @@ std::exception_ptr run(const std::function<void()>& command, const backends::Tim
 // ---- the timeline ----
 
 void ReferenceTimeline::wait(Point point) {
-    std::unique_lock lock(mutex_);
-    progress_.wait(lock, [&] { return completed() >= point; });
-    if (errors_.empty() || errors_.front().first > point) return;
-    const std::exception_ptr error = std::move(errors_.front().second);
-    errors_.pop_front();
-    std::rethrow_exception(error);
+    {
+        std::unique_lock lock(mutex_);
+        progress_.wait(lock, [&] { return completed() >= point; });
+    }
+    errors_.rethrow(point);
 }
 
 bool ReferenceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
@@ -70,13 +69,9 @@ bool ReferenceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) 
 }
 
 void ReferenceTimeline::pass(std::exception_ptr error) noexcept {
-    constexpr std::size_t most_errors = 64;
     const std::lock_guard lock(mutex_);
     const Point point = completed_.load() + 1;
-    if (error) {
-        if (errors_.size() == most_errors) errors_.pop_front();  // nobody asks
-        errors_.emplace_back(point, std::move(error));
-    }
+    if (error) errors_.add(point, std::move(error));
     completed_.store(point);
     progress_.notify_all();
 }

@@ -8,6 +8,7 @@
 
 #include "backends/api/queue.hpp"
 #include "backends/api/times.hpp"
+#include "backends/common/error_list.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -17,7 +18,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 namespace volley::backends::reference {
 
@@ -40,8 +40,7 @@ private:
     std::atomic<backends::Point> completed_ = 0;
     std::mutex mutex_;
     std::condition_variable progress_;  // completed_ has grown
-    // Those that nobody has seen, in order.
-    std::deque<std::pair<backends::Point, std::exception_ptr>> errors_;
+    backends::ErrorList errors_;
 };
 
 class ReferenceQueue final : public backends::Queue {

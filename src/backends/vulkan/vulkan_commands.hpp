@@ -25,7 +25,7 @@ struct VulkanCommand {
     bool recording = false;  // between begin and end
     bool ordered = false;    // starts with a barrier
     backends::Point point = 0;
-    std::unique_ptr<VulkanMemory> staging;  // both freed when the point has passed
+    std::shared_ptr<VulkanMemory> staging;  // both freed when the point has passed
     std::unique_ptr<BoundSet> set;
     std::shared_ptr<TimedCommands> times;  // null unless times are requested
     VulkanCommand* next = nullptr;

@@ -32,19 +32,19 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
       device_(std::move(device)),
       cache_(std::move(cache)),
       target_(device_->physical().target),
-      ready_(true) {
-    auto kernel = std::make_unique<Kernel>();
-    kernel->variant = {local, true};
-    kernel->module = std::move(module);
-    kernel->print_bytes = backends::print_bytes(kernel->module.prints);
-    make_pipeline(*kernel);
-    last_.store(kernel.get(), std::memory_order_release);
-    kernels_.push_back(std::move(kernel));
+      given_(std::make_unique<Kernel>()) {
+    given_->variant = {local, true};
+    given_->module = std::move(module);
+    given_->print_bytes = backends::print_bytes(given_->module.prints);
+    make_pipeline(*given_);
 }
 
 VulkanProgram::~VulkanProgram() {
-    for (const auto& kernel : kernels_)
+    const auto destroy = [&](const std::unique_ptr<Kernel>& kernel) {
         device_->vk.vkDestroyPipeline(device_->handle(), kernel->pipeline, nullptr);
+    };
+    kernels_.for_each(destroy);
+    if (given_) destroy(given_);
 }
 
 spirv::Module VulkanProgram::write_module(const spirv::Variant& variant) const {
@@ -52,11 +52,7 @@ spirv::Module VulkanProgram::write_module(const spirv::Variant& variant) const {
 }
 
 const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
-    const Kernel* last = last_.load(std::memory_order_acquire);
-    if (last != nullptr && last->variant == wanted) return *last;
-
-    const std::scoped_lock lock(mutex_);
-    if (ready_) {
+    if (given_) {
         if (wanted.based) {
             const std::array<std::uint32_t, 3>& most = device_->physical().max_groups;
             fail(ErrorCode::InvalidLaunch, "the grid exceeds the device's limit on workgroups per launch",
@@ -64,34 +60,24 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
                  cat("the limit for kernels written in SPIR-V is ", most[0], " x ", most[1], " x ", most[2],
                      "; split the grid into several launches"));
         }
-        if (wanted.local == kernels_[0]->variant.local) return *kernels_[0];
+        if (wanted.local == given_->variant.local) return *given_;
         fail(ErrorCode::InvalidLaunch, "the requested local size differs from the SPIR-V module's",
              cat("kernel '", function_.name, "'"),
-             cat("launch it with ", kernels_[0]->variant.local[0], " x ", kernels_[0]->variant.local[1],
-                 " x ", kernels_[0]->variant.local[2]));
+             cat("launch it with ", given_->variant.local[0], " x ", given_->variant.local[1], " x ",
+                 given_->variant.local[2]));
     }
-    for (const auto& known : kernels_) {
-        if (known->variant == wanted) {
-            last_.store(known.get(), std::memory_order_release);
-            return *known;
-        }
-    }
-    std::unique_ptr<Kernel> kernel;
-    if (first_ != nullptr && first_->variant == wanted) {
-        kernel = std::make_unique<Kernel>(*first_);  // kept until its pipeline is created
-    } else {
-        kernel = std::make_unique<Kernel>();
+    return *kernels_.find(wanted, [&] {
+        auto kernel = std::make_unique<Kernel>();
         kernel->variant = wanted;
-        kernel->module = write_module(wanted);
-    }
-    kernel->print_bytes = backends::print_bytes(kernel->module.prints);
-    if (settings().dump.spirv) dump(*kernel);
-    kernels_.reserve(kernels_.size() + 1);
-    make_pipeline(*kernel);
-    first_.reset();
-    kernels_.push_back(std::move(kernel));
-    last_.store(kernels_.back().get(), std::memory_order_release);
-    return *kernels_.back();
+        // The first module is kept until its pipeline exists.
+        const bool is_first = first_ != nullptr && first_->variant == wanted;
+        kernel->module = is_first ? first_->module : write_module(wanted);
+        kernel->print_bytes = backends::print_bytes(kernel->module.prints);
+        if (settings().dump.spirv) dump(*kernel);
+        make_pipeline(*kernel);
+        first_.reset();
+        return kernel;
+    });
 }
 
 void VulkanProgram::make_pipeline(Kernel& kernel) const {
@@ -152,7 +138,7 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
     if (result < 0 || pipeline == VK_NULL_HANDLE) {
         fail(ErrorCode::CompileError, cat("the driver cannot compile the kernel: ", result_text(result)),
              subject(),
-             ready_ ? "check the module with spirv-val"
+             given_ ? "check the module with spirv-val"
                     : "simplify the kernel or use another device; VOLLEY_DUMP=spirv shows the module");
     }
     kernel.pipeline = pipeline;
@@ -166,7 +152,7 @@ void VulkanProgram::dump(const Kernel& kernel) const {
 }
 
 std::string VulkanProgram::code(ir::Dim3 local) const {
-    if (ready_) return spirv::disassemble(kernels_[0]->module.words);
+    if (given_) return spirv::disassemble(given_->module.words);
     return spirv::disassemble(write_module({local, true}).words);
 }
 

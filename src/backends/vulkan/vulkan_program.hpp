@@ -6,10 +6,9 @@
 #include "backends/vulkan/vulkan_bindings.hpp"
 #include "backends/vulkan/vulkan_pipeline_cache.hpp"
 #include "codegen/spirv/compiler.hpp"
+#include "core/last_hit_cache.hpp"
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace volley::backends::vulkan {
@@ -53,12 +52,10 @@ private:
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
-    bool ready_ = false;  // the module is foreign
+    std::unique_ptr<Kernel> given_;  // the module is foreign
     std::vector<bool> blocks_;
 
-    mutable std::atomic<const Kernel*> last_{nullptr};  // fast path; points into kernels_
-    mutable std::mutex mutex_;
-    mutable std::vector<std::unique_ptr<Kernel>> kernels_;
+    mutable LastHitCache<codegen::spirv::Variant, std::unique_ptr<Kernel>> kernels_;
     mutable std::unique_ptr<Kernel> first_;  // generated, without its pipeline
 };
 

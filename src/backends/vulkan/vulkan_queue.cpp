@@ -33,7 +33,9 @@ VulkanQueue::VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
       }),
       timeline_(device_, reports_),
       commands_(device_),
-      host_commands_(mutex_, timeline_) {}
+      host_commands_(mutex_, timeline_),
+      staging_(host_, options_.staging_bytes, timeline_, host_commands_),
+      arguments_(host_, argument_ring, timeline_, host_commands_) {}
 
 VulkanQueue::~VulkanQueue() {
     timeline_.await(timeline_.last(), VulkanTimeline::forever);
@@ -161,20 +163,6 @@ Point VulkanQueue::submit(VulkanCommand& command, backends::Epilogue* epilogue) 
     }
 }
 
-std::uint64_t VulkanQueue::find_in(backends::Ring& ring, Lock& lock, std::uint64_t bytes) {
-    for (;;) {
-        if (const auto at = ring.find(bytes)) return *at;
-        ring.pass(timeline_.completed());
-        if (const auto at = ring.find(bytes)) return *at;
-        const Point oldest = ring.oldest();
-        if (bytes > ring.size() || !host_commands_.empty() || oldest == 0) return nowhere;
-        lock.unlock();
-        timeline_.await(oldest, VulkanTimeline::forever);
-        lock.lock();
-        device_->check_lost();
-    }
-}
-
 Point VulkanQueue::launch(const backends::Launch& wanted) { return launch(wanted, nullptr); }
 
 Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* values) {
@@ -194,16 +182,14 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    if (bytes != 0 && !arguments_) arguments_ = std::make_unique<StagingRing>(host_, argument_ring);
-    const std::uint64_t place = bytes != 0 ? find_in(arguments_->places, lock, bytes) : nowhere;
+    StagingRing::Piece piece;
+    if (bytes != 0) piece = arguments_.take(lock, bytes);
     VulkanCommand& command = begin(wanted.after);
     try {
         if (bytes != 0) {
-            if (place == nowhere) command.staging = std::make_unique<VulkanMemory>(host_, bytes);
-            const VulkanMemory& memory = place == nowhere ? *command.staging : arguments_->memory;
-            const std::uint64_t at = place == nowhere ? 0 : place;
-            source.memory = memory.address() + at;
-            planned.write(memory.mapped() + at, source);
+            command.staging = piece.own;
+            source.memory = piece.memory->address() + piece.offset;
+            planned.write(piece.memory->mapped() + piece.offset, source);
         }
         if (kernel.bindings) {
             command.set =
@@ -229,7 +215,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
     } else {
         point = submit(command);
     }
-    if (place != nowhere) arguments_->places.commit(point);
+    if (bytes != 0) arguments_.commit(piece, point);
     lock.unlock();
     if (prints) host_commands_.wake();
     return point;

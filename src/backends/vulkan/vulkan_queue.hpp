@@ -11,7 +11,7 @@
 #include "backends/api/queue.hpp"
 #include "backends/common/host_commands.hpp"
 #include "backends/common/rect_kernel.hpp"
-#include "backends/common/ring.hpp"
+#include "backends/common/staging_ring.hpp"
 #include "backends/vulkan/vulkan_commands.hpp"
 #include "backends/vulkan/vulkan_recorder.hpp"
 #include "backends/vulkan/vulkan_timeline.hpp"
@@ -64,22 +64,7 @@ public:
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    /// Places in host memory that the device reads and writes.
-    struct StagingRing {
-        StagingRing(std::shared_ptr<Heap> heap, std::uint64_t bytes)
-            : memory(std::move(heap), bytes), places(bytes) {}
-        VulkanMemory memory;
-        backends::Ring places;
-    };
-    /// A part of the staging ring, or memory of its own where the ring is full and waiting is no choice.
-    struct Staging {
-        VulkanMemory* memory = nullptr;
-        std::uint64_t offset = 0;  // in the memory
-        std::byte* mapped = nullptr;
-        std::unique_ptr<VulkanMemory> own;
-    };
-
-    static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+    using StagingRing = backends::StagingRing<VulkanMemory, Heap>;
 
     // All with mutex_ held; those that take the lock may let go of it meanwhile.
     [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
@@ -111,7 +96,6 @@ private:
     /// Before something is timed.
     void calibrate();
     [[nodiscard]] backends::Epilogue telling(std::shared_ptr<TimedCommands> times);
-    [[nodiscard]] Staging stage(Lock& lock, std::uint64_t bytes);
     // Chunk by chunk through staging memory.
     backends::Point write_staged(Lock& lock, VulkanMemory& to, const std::byte* from,
                                  const backends::RectMove& move);
@@ -119,7 +103,7 @@ private:
                                 const backends::RectMove& move);
     /// Begins a command, has f(CommandRecorder&) record, and submits it.
     template <class F>
-    backends::Point submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging = nullptr,
+    backends::Point submit_recorded(F&& f, std::shared_ptr<VulkanMemory> staging = nullptr,
                                     backends::Epilogue* epilogue = nullptr);
     [[nodiscard]] bool is_software() const noexcept { return device_->physical().info.software; }
     /// Whether rows that the host can address are its own to move, if the queue is idle.
@@ -127,8 +111,6 @@ private:
     /// The device's part of a fill; the rows are joined.
     backends::Point fill_joined(Lock& lock, VulkanMemory& to, const backends::RectMove& move,
                                 std::span<const std::byte> pattern);
-    /// Waits for room. Nowhere, if that might never come: then memory of its own has to do.
-    [[nodiscard]] std::uint64_t find_in(backends::Ring& ring, Lock& lock, std::uint64_t bytes);
 
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<Heap> host_;
@@ -138,16 +120,15 @@ private:
     backends::ReportPool reports_;
     VulkanTimeline timeline_;
     CommandPool commands_;
-    backends::Point ordered_ = 0;             // what comes now follows all up to there without a barrier
-    std::unique_ptr<StagingRing> staging_;    // made when first needed,
-    std::unique_ptr<StagingRing> arguments_;  //   both
-
+    backends::Point ordered_ = 0;  // what comes now follows all up to there without a barrier
     std::mutex mutex_;
     backends::HostCommands host_commands_;
+    StagingRing staging_;    // transfers
+    StagingRing arguments_;  // of launches
 };
 
 template <class F>
-backends::Point VulkanQueue::submit_recorded(F&& f, std::unique_ptr<VulkanMemory> staging,
+backends::Point VulkanQueue::submit_recorded(F&& f, std::shared_ptr<VulkanMemory> staging,
                                              backends::Epilogue* epilogue) {
     VulkanCommand& command = begin();
     try {

@@ -28,21 +28,6 @@ constexpr std::uint64_t long_row_on_host = 64 * 1024;  // from here the copy out
 
 }  // namespace
 
-VulkanQueue::Staging VulkanQueue::stage(Lock& lock, std::uint64_t bytes) {
-    if (!staging_) staging_ = std::make_unique<StagingRing>(host_, options_.staging_bytes);
-    Staging staging;
-    if (const std::uint64_t at = find_in(staging_->places, lock, bytes); at != nowhere) {
-        staging.memory = &staging_->memory;
-        staging.offset = at;
-        staging.mapped = staging.memory->mapped() + at;
-        return staging;
-    }
-    staging.own = std::make_unique<VulkanMemory>(host_, bytes);
-    staging.memory = staging.own.get();
-    staging.mapped = staging.own->mapped();
-    return staging;
-}
-
 bool VulkanQueue::suits_host(const RectMove& move) const noexcept {
     if (move.rect.bytes() <= small_bytes) return true;
     if (!is_software()) return false;
@@ -57,18 +42,16 @@ Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, const std::byte* f
     const Rect chunk = backends::part_of(move.rect, options_.chunk_bytes);
     backends::for_each_part(move.rect, chunk, [&](const RectPart& part) {
         make_room(lock);
-        Staging staging = stage(lock, part.rect.bytes());
-        backends::copy_rows(staging.mapped, from,
+        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
+        backends::copy_rows(piece.memory->mapped() + piece.offset, from,
                             {part.rect, backends::dense(part.rect), part.in(move.from)});
-        const bool in_ring = staging.own == nullptr;
-        const VulkanMemory& staged = *staging.memory;
-        const RectPlace staged_at = backends::dense(part.rect, staging.offset);
+        const RectPlace staged_at = backends::dense(part.rect, piece.offset);
         point = submit_recorded(
             [&](CommandRecorder& record) {
-                record.copy(to, staged, {part.rect, part.in(move.to), staged_at});
+                record.copy(to, *piece.memory, {part.rect, part.in(move.to), staged_at});
             },
-            std::move(staging.own));
-        if (in_ring) staging_->places.commit(point);
+            piece.own);
+        staging_.commit(piece, point);
     });
     return point;
 }
@@ -78,24 +61,22 @@ Point VulkanQueue::read_staged(Lock& lock, std::byte* to, const VulkanMemory& fr
     Point first = 0;
     const auto read_part = [&](const RectPart& part) {
         make_room(lock);
-        Staging staging = stage(lock, part.rect.bytes());
-        const bool in_ring = staging.own == nullptr;
-        VulkanMemory& staged = *staging.memory;
-        const RectPlace staged_at = backends::dense(part.rect, staging.offset);
+        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
+        const RectPlace staged_at = backends::dense(part.rect, piece.offset);
         backends::Epilogue epilogue;
-        epilogue.from = staging.mapped;
+        epilogue.from = piece.memory->mapped() + piece.offset;
         epilogue.to = to;
         epilogue.to_at = part.in(move.to);
         epilogue.rect = part.rect;
         epilogue.read = first != 0 ? first : timeline_.last() + 1;
-        epilogue.staging = std::move(staging.own);
+        epilogue.staging = piece.own;
         point = submit_recorded(
             [&](CommandRecorder& record) {
-                record.copy(staged, from, {part.rect, staged_at, part.in(move.from)});
+                record.copy(*piece.memory, from, {part.rect, staged_at, part.in(move.from)});
             },
             nullptr, &epilogue);
         if (first == 0) first = point;
-        if (in_ring) staging_->places.commit(point);
+        staging_.commit(piece, point);
     };
     try {
         backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
@@ -172,13 +153,12 @@ Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const RectMove& mov
     // The host writes some whole patterns, and the device repeats them by copying.
     const std::vector<std::byte> seed = backends::seed_of(pattern, move.rect.row);
     make_room(lock);
-    Staging staging = stage(lock, seed.size());
-    std::copy(seed.begin(), seed.end(), staging.mapped);
-    const bool in_ring = staging.own == nullptr;
-    const FillSeed from{staging.memory, staging.offset, seed.size()};
-    const Point point = submit_recorded([&](CommandRecorder& record) { record.fill(to, move, from); },
-                                        std::move(staging.own));
-    if (in_ring) staging_->places.commit(point);
+    const StagingRing::Piece piece = staging_.take(lock, seed.size());
+    std::copy(seed.begin(), seed.end(), piece.memory->mapped() + piece.offset);
+    const FillSeed from{piece.memory, piece.offset, seed.size()};
+    const Point point =
+        submit_recorded([&](CommandRecorder& record) { record.fill(to, move, from); }, piece.own);
+    staging_.commit(piece, point);
     return point;
 }
 
