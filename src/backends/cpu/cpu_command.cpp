@@ -2,6 +2,7 @@
 #include "backends/cpu/cpu_command.hpp"
 
 #include "backends/common/host_rect.hpp"
+#include "backends/cpu/cpu_print.hpp"
 #include "backends/cpu/cpu_program.hpp"
 #include "backends/cpu/cpu_scratch.hpp"
 

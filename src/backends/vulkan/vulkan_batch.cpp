@@ -1,30 +1,18 @@
-// Recording, and writing dynamic values. The hot path is gather(): it looks for recordings that are done
-// and copies values into their argument memory.
+// Divides a plan into runs, and places their barriers.
 #include "backends/vulkan/vulkan_batch.hpp"
 
 #include "backends/common/pattern.hpp"
-#include "backends/vulkan/vulkan_commands.hpp"
-#include "backends/vulkan/vulkan_times.hpp"
 #include "backends/vulkan/vulkan_transfer.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <utility>
 
 namespace volley::backends::vulkan {
 
 using backends::BatchCommand;
 using backends::BatchKind;
-using backends::Point;
 
 namespace {
-
-constexpr std::size_t most_copies = 4;         // recordings of one size
-constexpr std::uint64_t most_recorded = 8192;  // commands in one recording, unless an instance has more
-constexpr std::uint64_t worth_recording = 64;  // so many that what a command buffer costs itself is little
-constexpr std::uint32_t most_submitted = 1 << 16;  // command buffers of one submission
-constexpr std::uint64_t most_argument_bytes = std::uint64_t{16} << 20;
 
 bool has_dynamic_values(const BatchCommand& command) {
     return std::any_of(command.args.begin(), command.args.end(), [](const backends::Argument& argument) {
@@ -32,251 +20,7 @@ bool has_dynamic_values(const BatchCommand& command) {
     });
 }
 
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
-
 }  // namespace
-
-// ---- command buffers ----
-
-RecordingPool::RecordingPool(std::shared_ptr<LogicalDevice> device) : device_(std::move(device)) {
-    auto info = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    info.queueFamilyIndex = device_->physical().queue_family;
-    device_->check(device_->vk.vkCreateCommandPool(device_->handle(), &info, nullptr, &handle_),
-                   "vkCreateCommandPool");
-}
-
-RecordingPool::~RecordingPool() { device_->vk.vkDestroyCommandPool(device_->handle(), handle_, nullptr); }
-
-BatchRecording::BatchRecording(RecordingPool& pool, std::unique_ptr<VulkanMemory> memory,
-                               VkCommandBufferUsageFlags usage)
-    : pool_(pool), memory_(std::move(memory)) {
-    LogicalDevice& device = pool.device();
-    auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    info.commandPool = pool.handle();
-    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    info.commandBufferCount = 1;
-    device.check(device.vk.vkAllocateCommandBuffers(device.handle(), &info, &buffer_),
-                 "vkAllocateCommandBuffers");
-    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    begin.flags = usage;
-    const VkResult result = device.vk.vkBeginCommandBuffer(buffer_, &begin);
-    if (result < 0) {
-        device.vk.vkFreeCommandBuffers(device.handle(), pool.handle(), 1, &buffer_);
-        device.check(result, "vkBeginCommandBuffer");
-    }
-}
-
-BatchRecording::~BatchRecording() {
-    pool_.device().vk.vkFreeCommandBuffers(pool_.device().handle(), pool_.handle(), 1, &buffer_);
-}
-
-void BatchRecording::end() {
-    order_host(pool_.device(), buffer_);
-    pool_.device().check(pool_.device().vk.vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
-}
-
-// ---- commands that are recorded together ----
-
-RecordedRun::RecordedRun(RecordingPool& pool, std::shared_ptr<Heap> host,
-                         std::shared_ptr<backends::RectPrograms> rects, std::vector<ReadyCommand> commands,
-                         std::uint32_t batch_size)
-    : pool_(pool),
-      host_(std::move(host)),
-      rects_(std::move(rects)),
-      commands_(std::move(commands)),
-      batch_size_(batch_size) {
-    const auto ordered = std::count_if(commands_.begin(), commands_.end(),
-                                       [](const ReadyCommand& command) { return command.ordered; });
-    barriers_ = 1 + static_cast<std::uint32_t>(ordered);
-    place_arguments();
-    std::uint64_t most = worth_recording / commands_.size();
-    if (instance_bytes_ == 0) {
-        recordings_[0].push_back(record(1, {}));
-    } else {
-        most = std::min(most_recorded / commands_.size(), most_argument_bytes / instance_bytes_);
-    }
-    largest_ = most == 0 ? 0 : std::min<unsigned>(static_cast<unsigned>(std::bit_width(most)) - 1, sizes - 1);
-}
-
-void RecordedRun::place_arguments() {
-    std::uint64_t constant_bytes = 0;
-    for (ReadyCommand& command : commands_) {
-        std::uint64_t& bytes = command.patched ? instance_bytes_ : constant_bytes;
-        command.memory = bytes;
-        bytes += aligned(command.launch ? command.launch->memory_bytes() : command.seed.size());
-        if (!command.patched) continue;
-        command.launch->for_each_dynamic(
-            [&](std::uint64_t at, const backends::Argument& argument, std::uint32_t size) {
-                patches_.push_back({command.memory + at, argument.dynamic, size});
-            });
-    }
-    if (constant_bytes == 0) return;
-    constants_ = std::make_unique<VulkanMemory>(host_, constant_bytes);
-    for (const ReadyCommand& command : commands_) {
-        if (command.patched) continue;
-        std::byte* to = constants_->mapped() + command.memory;
-        std::copy(command.seed.begin(), command.seed.end(), to);
-        if (command.launch) command.launch->write(to, {});
-    }
-}
-
-std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, const Telling& telling) {
-    std::unique_ptr<VulkanMemory> memory;
-    VkCommandBufferUsageFlags usage = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
-    if (instance_bytes_ != 0) {
-        memory = std::make_unique<VulkanMemory>(host_, instances * instance_bytes_);
-        usage = 0;
-    }
-    auto recording = std::make_unique<BatchRecording>(pool_, std::move(memory), usage);
-    CommandRecorder recorder(pool_.device(), *rects_, recording->buffer());
-    for (std::uint32_t i = 0; i < instances; ++i) {
-        const std::uint64_t at = i * instance_bytes_;
-        for (const ReadyCommand& command : commands_) {
-            if (command.patched)
-                command.launch->write(recording->memory()->mapped() + at + command.memory, {});
-        }
-        const std::uint64_t address = instance_bytes_ == 0 ? 0 : recording->memory()->address() + at;
-        Telling of_instance = telling;
-        of_instance.first.index += i * batch_size_;
-        record_instance(recorder, recording->buffer(), address, of_instance);
-    }
-    recording->end();
-    return recording;
-}
-
-void RecordedRun::record_instance(CommandRecorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
-                                  const Telling& telling) {
-    order_device(pool_.device(), buffer);
-    bool behind = true;
-    for (const ReadyCommand& ready : commands_) {
-        if (ready.ordered) order_device(pool_.device(), buffer);
-        if (telling.times == nullptr) {
-            record_command(recorder, ready, address);
-            continue;
-        }
-        const backends::TimesTag tag{telling.first.times, telling.first.index + ready.index};
-        telling.times->begin(buffer, tag,
-                             behind || ready.ordered ? TimedPlace::Behind : TimedPlace::Overlapping);
-        record_command(recorder, ready, address);
-        telling.times->end(buffer);
-        behind = false;
-    }
-}
-
-void RecordedRun::record_command(CommandRecorder& recorder, const ReadyCommand& ready,
-                                 std::uint64_t address) {
-    const BatchCommand& command = *ready.command;
-    switch (command.kind) {
-        case BatchKind::Launch: {
-            ArgumentSource source;
-            if (ready.launch->memory_bytes() != 0)
-                source.memory = ready.memory + (ready.patched ? address : constants_->address());
-            recorder.launch(*ready.launch, source, ready.set ? ready.set->handle() : VK_NULL_HANDLE);
-            break;
-        }
-        case BatchKind::Copy: recorder.copy(of(*command.to), of(*command.from), command.move); break;
-        case BatchKind::Fill:
-            if (ready.word) {
-                recorder.fill(of(*command.to), ready.rows, *ready.word);
-            } else {
-                recorder.fill(of(*command.to), ready.rows,
-                              FillSeed{constants_.get(), ready.memory, ready.seed.size()});
-            }
-            break;
-    }
-}
-
-std::uint32_t RecordedRun::most_timed() const noexcept {
-    const std::uint64_t most = most_recorded / commands_.size();
-    return static_cast<std::uint32_t>(std::max<std::uint64_t>(
-        instance_bytes_ == 0 ? most : std::min(most, most_argument_bytes / instance_bytes_), 1));
-}
-
-RecordedRun::Timed RecordedRun::record_timed(std::uint32_t instances, const std::byte* values,
-                                             std::size_t stride, Point passed,
-                                             const backends::TimesTag& first) {
-    // One that was never submitted has no point.
-    std::erase_if(timed_, [&](const auto& recording) { return recording->point <= passed; });
-    const auto times = std::make_shared<TimedCommands>(
-        pool_.shared_device(), instances * static_cast<std::uint32_t>(commands_.size()));
-    timed_.push_back(record(instances, {times.get(), first}));
-    const BatchRecording& recording = *timed_.back();
-    if (instance_bytes_ != 0) patch(recording, instances, values, stride);
-    return {recording.buffer(), times};
-}
-
-std::uint32_t RecordedRun::gather(std::uint32_t instances, const std::byte* values, std::size_t stride,
-                                  Point passed, bool many) {
-    gathered_.clear();
-    std::uint32_t done = 0;
-    try {
-        while (done < instances && gathered_.size() < most_submitted) {
-            const unsigned size =
-                std::min(largest_, static_cast<unsigned>(std::bit_width(instances - done)) - 1);
-            BatchRecording* recording = find(size, passed, many);
-            if (recording == nullptr) break;
-            if (instance_bytes_ != 0) {
-                taken_.push_back(recording);
-                recording->taken = true;
-                patch(*recording, 1u << size, values + done * stride, stride);
-            }
-            gathered_.push_back(recording->buffer());
-            done += 1u << size;
-        }
-    } catch (...) {
-        scatter();
-        throw;
-    }
-    return done;
-}
-
-BatchRecording* RecordedRun::find(unsigned size, Point passed, bool many) {
-    auto& list = recordings_[size];
-    if (instance_bytes_ == 0) {
-        if (list.empty()) list.push_back(record(1u << size, {}));
-        return list.front().get();
-    }
-    const auto is_free = [&](const std::unique_ptr<BatchRecording>& recording) {
-        return !recording->taken && recording->point <= passed;
-    };
-    // Those that were made behind a command of the host's are not all needed ever after.
-    while (!many && list.size() > most_copies && is_free(list.back())) list.pop_back();
-    const auto found = std::find_if(list.begin(), list.end(), is_free);
-    if (found != list.end()) return found->get();
-    if (many || list.size() < most_copies) return list.emplace_back(record(1u << size, {})).get();
-    oldest_ = (*std::min_element(list.begin(), list.end(), [](const auto& a, const auto& b) {
-                  return a->point < b->point;
-              }))->point;
-    return nullptr;
-}
-
-void RecordedRun::patch(const BatchRecording& recording, std::uint32_t instances, const std::byte* values,
-                        std::size_t stride) const noexcept {
-    std::byte* to = recording.memory()->mapped();
-    for (std::uint32_t i = 0; i < instances; ++i) {
-        for (const Patch& patch : patches_) std::memcpy(to + patch.to, values + patch.from, patch.bytes);
-        to += instance_bytes_;
-        values += stride;
-    }
-}
-
-void RecordedRun::keep(Point point) noexcept {
-    for (BatchRecording* recording : taken_) recording->point = point;
-    scatter();
-}
-
-void RecordedRun::scatter() noexcept {
-    for (BatchRecording* recording : taken_) recording->taken = false;
-    taken_.clear();
-}
-
-std::size_t RecordedRun::recordings() const noexcept {
-    std::size_t count = 0;
-    for (const auto& list : recordings_) count += list.size();
-    return count;
-}
-
-// ---- the batch ----
 
 VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
                          std::shared_ptr<backends::RectPrograms> rects, backends::BatchPlan plan)
@@ -286,7 +30,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
       pool_(device_) {
     const PhysicalDevice& physical = device_->physical();
     std::vector<ReadyCommand> run;
-    std::uint32_t behind = 0;  // the first command behind the last barrier
+    std::uint32_t behind = 0;  // the first command after the last barrier
     const auto end_run = [&](std::uint32_t next) {
         behind = next;
         if (run.empty()) return;
@@ -304,13 +48,13 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
             ready.launch.emplace(physical, launch, LaunchUse{.patched = dynamic});
             const Kernel& kernel = ready.launch->kernel();
             if (kernel.module.reports || !ready.launch->is_patchable()) {
-                // Its variants are made now, as others' are.
+                // Compiles its variants now, as for other commands.
                 if (dynamic) static_cast<void>(PlannedLaunch(physical, launch));
                 end_run(i + 1);
                 parts_.push_back({nullptr, launch, i});
                 continue;
             }
-            // A kernel need not read all that it is given.
+            // A kernel may ignore a dynamic argument.
             ready.launch->for_each_dynamic(
                 [&](std::uint64_t, const backends::Argument&, std::uint32_t) { ready.patched = true; });
             if (kernel.bindings) {
@@ -322,7 +66,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
             ready.word = fill_word(of(*command.to), ready.rows, command.pattern, physical.info.software);
             if (!ready.word) ready.seed = backends::seed_of(command.pattern, ready.rows.rect.row);
         }
-        // What it follows by way of others lies further back than what it follows itself.
+        // Indirect dependencies are further back than direct ones.
         ready.ordered = std::any_of(command.after.begin(), command.after.end(),
                                     [&](std::uint32_t other) { return other >= behind; });
         if (ready.ordered) behind = i;
@@ -332,7 +76,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
 }
 
 VulkanBatch::~VulkanBatch() {
-    // Everything counts as over then, but the driver may not see it so.
+    // All points count as passed on a lost device, but the driver may still use the command buffers.
     if (device_->lost()) device_->vk.vkDeviceWaitIdle(device_->handle());
 }
 
