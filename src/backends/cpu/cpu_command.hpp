@@ -22,7 +22,7 @@ namespace volley::backends::cpu {
 
 class CpuBatch;
 class CpuProgram;
-class CpuQueue;
+class CpuTimeline;
 
 enum class CpuCommandKind : std::uint8_t { Launch, Copy, Fill, Call, Wait, Mark, Batch };
 
@@ -70,9 +70,9 @@ struct CpuCommand;
 /// passed: no thread sleeps there. For others the queue's own thread waits when the command's turn has come.
 struct Wait {
     backends::Timeline* timeline = nullptr;
-    CpuQueue* queue = nullptr;  // whose timeline that is, if it is one
+    CpuTimeline* queue = nullptr;  // `timeline`, if it is a CPU queue's
     backends::Point point = 0;
-    CpuQueue* waiting = nullptr;  // the command's own
+    CpuTimeline* waiting = nullptr;  // the one that the command belongs to
     bool passed = false;          // with the lock of `waiting`
     CpuCommand* next = nullptr;   // in the list of `queue`
     std::int64_t begin = 0;       // when its turn came, if somebody wants to know

@@ -57,25 +57,25 @@ std::uint32_t arrange(Transfer& transfer, unsigned threads) {
 
 Point CpuQueue::transfer(Transfer transfer, CpuCommandKind kind) {
     if (transfer.move.rect.row == 0) return last();
-    const std::uint32_t pieces = arrange(transfer, pool_->threads());
-    std::unique_lock lock(mutex_);
-    if (!idle() || pieces != 1) {
+    const std::uint32_t pieces = arrange(transfer, timeline_.threads());
+    CpuTimeline::Lock lock = timeline_.lock();
+    if (!timeline_.idle() || pieces != 1) {
         lock.unlock();
-        make_room();
+        timeline_.make_room();
         lock.lock();
     }
     return submit_transfer(transfer, kind, pieces, lock);
 }
 
 Point CpuQueue::submit_transfer(const Transfer& transfer, CpuCommandKind kind, std::uint32_t pieces,
-                                std::unique_lock<std::mutex>& lock) {
-    if (idle() && pieces == 1) {
-        return run_here([&] {
+                                CpuTimeline::Lock& lock) {
+    if (timeline_.idle() && pieces == 1) {
+        return timeline_.run_here([&] {
             const backends::TimedHere timed;
             kind == CpuCommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
         });
     }
-    CpuCommand* command = take_free();
+    CpuCommand* command = timeline_.take_free();
     command->kind = kind;
     command->pieces = pieces;
     command->transfer = transfer;
@@ -84,31 +84,31 @@ Point CpuQueue::submit_transfer(const Transfer& transfer, CpuCommandKind kind, s
         std::memcpy(pattern, transfer.from, transfer.pattern);
         command->transfer.from = pattern;
     }
-    return submit(command, lock);
+    return timeline_.submit(command, lock);
 }
 
 Point CpuQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
     Transfer direct = copying(to.host(), from, move);
     if (direct.move.rect.row == 0) return last();
-    const std::uint32_t pieces = arrange(direct, pool_->threads());
+    const std::uint32_t pieces = arrange(direct, timeline_.threads());
     const std::uint64_t bytes = direct.move.rect.bytes();
-    std::unique_lock lock(mutex_);
+    CpuTimeline::Lock lock = timeline_.lock();
     // After a callback or a wait any amount is copied aside: they may depend on what the caller does next.
-    if (!idle() && (bytes <= staged_copy || hosts_.load(std::memory_order_relaxed) != 0)) {
-        CpuCommand* command = take_free();
+    if (!timeline_.idle() && (bytes <= staged_copy || timeline_.has_host_commands())) {
+        CpuCommand* command = timeline_.take_free();
         lock.unlock();
         std::byte* aside = command->reserve(bytes);
         const RectPlace aside_at = backends::dense(move.rect);
         backends::copy_rows(aside, from, {move.rect, aside_at, move.from});
         command->kind = CpuCommandKind::Copy;
         command->transfer = copying(to.host(), aside, {move.rect, move.to, aside_at});
-        command->pieces = arrange(command->transfer, pool_->threads());
+        command->pieces = arrange(command->transfer, timeline_.threads());
         lock.lock();
-        return submit(command, lock);
+        return timeline_.submit(command, lock);
     }
     const Point point = submit_transfer(direct, CpuCommandKind::Copy, pieces, lock);
     if (lock.owns_lock()) lock.unlock();
-    help_until(point, forever);  // the caller's bytes are in use until then
+    timeline_.help_until(point, CpuTimeline::forever);  // the caller's bytes are in use until then
     return point;
 }
 

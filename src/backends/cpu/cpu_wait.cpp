@@ -4,7 +4,7 @@
 // A wait is in the awaited queue's list from when it is given, so that queue may end as soon as its own work
 // is done. Whoever holds the waiting queue's lock and sees that the wait has not passed knows that the
 // awaited queue is still there.
-#include "backends/cpu/cpu_queue.hpp"
+#include "backends/cpu/cpu_timeline.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,9 +13,9 @@ namespace volley::backends::cpu {
 
 using backends::Point;
 
-Point CpuQueue::wait_for(backends::Timeline& other, Point point) {
+Point CpuTimeline::follow(backends::Timeline& other, Point point) {
     if (other.completed() >= point || &other == this) return last();
-    auto* const queue = dynamic_cast<CpuQueue*>(&other);
+    auto* const queue = dynamic_cast<CpuTimeline*>(&other);
     std::unique_lock lock(mutex_);
     if (queue == nullptr || is_alone()) need_keeper();
     CpuCommand* command = take_free();
@@ -37,7 +37,7 @@ Point CpuQueue::wait_for(backends::Timeline& other, Point point) {
 
 // ---- for other CPU queues ----
 
-bool CpuQueue::add_wait(CpuCommand& command) {
+bool CpuTimeline::add_wait(CpuCommand& command) {
     Wait& wait = command.wait;
     const std::scoped_lock lock(mutex_);
     wait.point = std::min(wait.point, last());
@@ -51,7 +51,7 @@ bool CpuQueue::add_wait(CpuCommand& command) {
     return true;
 }
 
-CpuCommand* CpuQueue::take_passed() noexcept {
+CpuCommand* CpuTimeline::take_passed() noexcept {
     const Point done = completed();
     CpuCommand* const first = waits_;
     CpuCommand** end = &waits_;
@@ -64,11 +64,11 @@ CpuCommand* CpuQueue::take_passed() noexcept {
     return first;
 }
 
-void CpuQueue::tell_passed(CpuCommand* waits) noexcept {
+void CpuTimeline::tell_passed(CpuCommand* waits) noexcept {
     // A loop, as one wait may end another, and that the next, without end.
     while (waits != nullptr) {
         CpuCommand* const told = waits;
-        CpuQueue& queue = *told->wait.queue;
+        CpuTimeline& queue = *told->wait.queue;
         waits = told->wait.next;
         CpuCommand* more = told->wait.waiting->end_wait(told);
         queue.guests_.fetch_sub(1, std::memory_order_release);
@@ -80,7 +80,7 @@ void CpuQueue::tell_passed(CpuCommand* waits) noexcept {
     }
 }
 
-CpuCommand* CpuQueue::end_wait(CpuCommand* command) noexcept {
+CpuCommand* CpuTimeline::end_wait(CpuCommand* command) noexcept {
     const std::scoped_lock lock(mutex_);
     command->wait.passed = true;
     if (first_ != command) return nullptr;  // it ends when its turn comes
@@ -93,8 +93,8 @@ CpuCommand* CpuQueue::end_wait(CpuCommand* command) noexcept {
     return waits_ != nullptr ? take_passed() : nullptr;
 }
 
-bool CpuQueue::help_awaited(Point until, Deadline deadline) {
-    CpuQueue* queue = nullptr;
+bool CpuTimeline::help_awaited(Point until, Deadline deadline) {
+    CpuTimeline* queue = nullptr;
     Point point = 0;
     {
         const std::scoped_lock lock(mutex_);
@@ -112,16 +112,16 @@ bool CpuQueue::help_awaited(Point until, Deadline deadline) {
 
 // ---- by the queue's own thread ----
 
-void CpuQueue::need_keeper() {
+void CpuTimeline::need_keeper() {
     if (!keeper_.joinable()) keeper_ = std::thread([this] { run_keeper(); });
 }
 
-void CpuQueue::keep(CpuCommand* command) noexcept {
+void CpuTimeline::keep(CpuCommand* command) noexcept {
     kept_ = command;
     keeper_wake_.notify_one();
 }
 
-void CpuQueue::run_keeper() {
+void CpuTimeline::run_keeper() {
     const bool alone = is_alone();
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -143,7 +143,7 @@ void CpuQueue::run_keeper() {
     }
 }
 
-void CpuQueue::stop_keeper() noexcept {
+void CpuTimeline::stop_keeper() noexcept {
     {
         const std::scoped_lock lock(mutex_);
         stop_keeper_ = true;
