@@ -1,5 +1,5 @@
-// The hot path is a chain of small launches: a loop over kernels whose arguments are packed, with nothing in
-// between but what run_kernel() looks at. Nothing here allocates once the batch is made.
+// The hot path is a chain of small launches: a loop of run_kernel() over kernels whose arguments are packed.
+// Nothing allocates after the batch has been prepared.
 #include "backends/cpu/cpu_batch.hpp"
 
 #include "backends/cpu/cpu_launch.hpp"
@@ -17,19 +17,19 @@ namespace {
 using backends::BatchCommand;
 using backends::BatchKind;
 
-constexpr double call_ns = 20;  // a command that does nothing
-/// Work that no other thread could share is handed over if it takes longer than a thread may need to wake up.
+constexpr double call_ns = 20;  // of an empty command
+/// Sequential work goes to another thread if it takes longer than waking that thread.
 constexpr double in_line_ns = 50'000;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
-/// Bytes that a batch keeps for a command.
+/// Returns the bytes that a batch stores for a command.
 std::size_t kept_bytes(const BatchCommand& command) {
     if (command.kind != BatchKind::Launch) return aligned(command.pattern.size());
     return aligned(static_cast<const CpuProgram&>(*command.program).args().size);
 }
 
-/// A command on its way into a batch. Empty transfers have no pieces.
+/// A command before it is stored. Empty transfers have no pieces.
 struct Prepared {
     KernelRun kernel;
     Transfer transfer;
@@ -57,7 +57,7 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
 
 }  // namespace
 
-// ---- making ----
+// ---- preparing ----
 
 CpuBatch::CpuBatch(backends::BatchPlan plan, unsigned threads)
     : value_bytes_(plan.value_bytes), commands_(static_cast<std::uint32_t>(plan.commands.size())) {
@@ -139,7 +139,7 @@ void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
         tasks_[t].followers_end = static_cast<std::uint32_t>(followers_.size());
         if (followers[t].empty()) ++ends_;
     }
-    ready_.resize(2 * plans.size());  // of each what nobody has taken, and a piece that was put back
+    ready_.resize(2 * plans.size());  // per task the pieces not taken, and one that was put back
 }
 
 // ---- on one thread ----
@@ -176,7 +176,7 @@ std::exception_ptr CpuBatch::run(Piece piece, const backends::TimesTag& times) c
         try {
             run_step(steps_[i], piece.index);
         } catch (...) {
-            if (!error) error = std::current_exception();  // the first stands for all; the others go on
+            if (!error) error = std::current_exception();  // only the first is reported; the others still run
         }
         if (times) times.times->ran(instance_ * commands_ + steps_[i].command, begin, backends::steady_now());
     }
@@ -194,7 +194,7 @@ void CpuBatch::run_step(const Step& step, std::uint32_t piece) const {
 // ---- by several threads ----
 
 CpuBatch::Next CpuBatch::take(const std::byte* values, std::uint32_t instances) noexcept {
-    if (!begun_) {  // then there was just this claim to have
+    if (!begun_) {  // then this is the only claim
         begun_ = true;
         values_ = values;
         instances_ = instances;
@@ -236,7 +236,7 @@ CpuBatch::Next CpuBatch::give_back(Piece piece) noexcept {
         return {Next::Kind::End, {}};
     }
     Next next;
-    // Only what a follower still waits for keeps the batch: after the last of them nothing of it is touched.
+    // Pending followers keep the batch alive: after the last of them nothing of it is accessed.
     const std::uint32_t* const end = followers_.data() + task.followers_end;
     for (const std::uint32_t* follower = followers_.data() + task.followers_begin; follower != end;
          ++follower) {

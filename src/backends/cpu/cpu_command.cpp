@@ -1,4 +1,4 @@
-// What running a piece of each kind of command means. Nothing here knows of queues or threads.
+// Runs pieces of commands. Independent of queues and threads.
 #include "backends/cpu/cpu_command.hpp"
 
 #include "backends/common/host_rect.hpp"
@@ -13,7 +13,7 @@
 namespace volley::backends::cpu {
 namespace {
 
-/// How many invocations a piece has; partial workgroups count as whole.
+/// Returns the invocations of a piece; partial workgroups count as whole.
 double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
     if (!run.pieces.grouped) {
         return static_cast<double>(work.end - work.begin) *
@@ -30,7 +30,7 @@ double invocations(const codegen::llvm::Work& work, const KernelRun& run) {
 
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-/// How many pieces there are in each direction.
+/// Returns the number of pieces in each direction.
 backends::Rect parts_of(const Transfer& transfer) {
     const backends::Rect& rect = transfer.move.rect;
     const backends::Rect& most = transfer.most;
@@ -113,7 +113,8 @@ std::uint32_t cut(Transfer& transfer, std::uint64_t pieces) {
     const backends::Rect& rect = transfer.move.rect;
     std::uint64_t bytes = ceil_div(rect.bytes(), pieces);
     if (rect.row > bytes) {
-        // Rows are cut at whole pages, so that no two threads write to one line, and at whole patterns.
+        // Rows are divided at whole pages, so that no two threads write to one cache line, and at whole
+        // patterns.
         const std::uint64_t pattern = std::max<std::uint64_t>(transfer.pattern, 1);
         const std::uint64_t unit = std::lcm(std::uint64_t{4096}, pattern);
         bytes = std::min(ceil_div(bytes, unit) * unit, rect.row);

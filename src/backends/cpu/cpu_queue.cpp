@@ -1,6 +1,6 @@
-// Launches, callbacks and batches. The hot path is launch() of a small grid on an idle queue followed by a wait:
-// one uncontended lock, the arguments packed on the stack, the kernel's call, two stores, one load. It neither
-// allocates nor makes a system call.
+// Launches, callbacks and batches. The hot path is launch() of a small grid on an idle queue followed by a
+// wait: one uncontended lock, the arguments packed on the stack, the kernel's call, two stores, one load. It
+// neither allocates nor makes a system call.
 #include "backends/cpu/cpu_queue.hpp"
 
 #include "backends/cpu/cpu_batch.hpp"
@@ -79,7 +79,7 @@ Point CpuQueue::submit(backends::Batch& given, std::uint32_t instances, std::spa
     lock.lock();
     CpuCommand* command = timeline_.take_free();
     command->kind = CpuCommandKind::Batch;
-    command->pieces = 1;  // whoever claims it begins the first instance, which has more
+    command->pieces = 1;  // the claiming thread begins the first instance, which adds more
     command->batch = &batch;
     command->instances = instances;
     std::byte* kept = command->reserve(values.size());

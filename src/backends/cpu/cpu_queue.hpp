@@ -1,5 +1,5 @@
-// An in-order queue of the CPU: turns calls into commands. A small command on an idle queue runs within the call
-// that creates it; other commands go to the queue's timeline (cpu_timeline.hpp), whose threads run them.
+// An in-order queue of the CPU: turns calls into commands. A small command on an idle queue runs within the
+// call that creates it; other commands go to the queue's timeline (cpu_timeline.hpp), whose threads run them.
 #pragma once
 
 #include "backends/api/queue.hpp"

@@ -1,5 +1,5 @@
-// Submitting, running and waiting. Completing a small command on an idle queue takes two stores, and a wait for
-// it one load.
+// Submitting, running and waiting. Completing a small command on an idle queue takes two stores, and a wait
+// for it one load.
 #include "backends/cpu/cpu_timeline.hpp"
 
 #include "backends/cpu/cpu_batch.hpp"
@@ -14,7 +14,7 @@ using backends::Point;
 
 namespace {
 
-constexpr Point backlog = 4096;  // commands that may wait in a queue before the submitting thread helps
+constexpr Point backlog = 4096;  // pending commands before the submitting thread helps
 
 }  // namespace
 
@@ -22,11 +22,11 @@ CpuTimeline::CpuTimeline(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool))
 
 CpuTimeline::~CpuTimeline() {
     help_until(last(), forever);
-    { const std::scoped_lock lock(mutex_); }  // whoever finished the last command has counted our guests
+    { const std::scoped_lock lock(mutex_); }  // the thread that finished the last command has counted guests_
     while (guests_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     stop_keeper();
     pool_->remove(*this);
-    const std::scoped_lock lock(mutex_);  // whoever finished the last command has left by now
+    const std::scoped_lock lock(mutex_);  // the thread that finished the last command has left by now
 }
 
 // ---- submitting ----
@@ -52,7 +52,7 @@ bool CpuTimeline::open(CpuCommand* command) noexcept {
         keep(command);
     } else {
         word |= command->pieces;
-        // A batch's pieces are counted as they become ready, and have no ends.
+        // The pieces of a batch are counted as they become ready, so they have no front and back.
         const bool can_cut = command->pieces > 1 && command->pieces <= CpuCommand::most_pieces;
         if (can_cut && command->kind != CpuCommandKind::Batch) word |= CpuCommand::two_ended;
     }
@@ -86,7 +86,7 @@ void CpuTimeline::retire_first() noexcept {
 
 Point CpuTimeline::submit(CpuCommand* command, Lock& lock) {
     const bool was_idle = idle();
-    // Else it is run right here.
+    // On an idle queue the command runs below.
     if (is_alone() && !was_idle) need_keeper();
     const Point point = submitted_.load(std::memory_order_relaxed) + 1;
     command->point = point;
@@ -99,7 +99,7 @@ Point CpuTimeline::submit(CpuCommand* command, Lock& lock) {
     if (was_idle) open_first();
     if (is_alone()) {
         lock.unlock();
-        while (const Claim mine = claim(false)) run(mine, {});  // there is no one else
+        while (const Claim mine = claim(false)) run(mine, {});  // no other thread does
     } else {
         lock.unlock();
         if (was_idle) pool_->notify();
@@ -116,9 +116,8 @@ Point CpuTimeline::pass() noexcept {
 
 void CpuTimeline::make_room() {
     const Point point = last();
-    // Behind a function or a wait this might never end: this thread may be what they wait for.
-    if (point < completed() + backlog || CpuPool::on_worker() || has_host_commands())
-        return;
+    // After a callback or a wait this might never end: they may depend on this thread.
+    if (point < completed() + backlog || CpuPool::on_worker() || has_host_commands()) return;
     help_until(point - backlog / 2, forever);
 }
 
@@ -130,8 +129,8 @@ Claim CpuTimeline::claim(bool worker, Point until) noexcept {
     std::uint64_t word = command->claim.load(std::memory_order_acquire);
     while (CpuCommand::has_piece(word, until)) {
         const std::uint32_t left = CpuCommand::left(word);
-        // Threads that wait begin at the front and workers at the back, so that in the next command over the
-        // same memory each finds in its own caches what it had in this one.
+        // Waiting threads begin at the front and workers at the back, so that in the next command over the
+        // same memory each finds in its caches what it used in this one.
         const bool two_ended = (word & CpuCommand::two_ended) != 0;
         const std::uint32_t front = static_cast<std::uint32_t>(word) >> CpuCommand::front_shift;
         const std::uint64_t taken = two_ended && !worker ? 1u << CpuCommand::front_shift : 0;
@@ -159,7 +158,7 @@ bool CpuTimeline::can_help(Point until) const noexcept {
 }
 
 void CpuTimeline::run_claimed(Claim claim) {
-    constexpr int in_a_row = 64;  // commands, or pieces of a batch: then other queues have their turn
+    constexpr int in_a_row = 64;  // commands, or pieces of a batch, before other queues have their turn
     run(claim, {.worker = true, .budget = in_a_row});
 }
 
@@ -173,7 +172,7 @@ void CpuTimeline::run(Claim mine, Turn turn) {
         }
         const std::uint32_t pieces = command->pieces;
         execute(*command, mine.piece);
-        // The next piece is claimed before this one is given back: while one is held, command and queue stay.
+        // Claims the next piece before returning this one: a held piece keeps command and queue alive.
         mine = turn.is_late() ? Claim{} : claim(turn.worker, turn.until);
         if (command->finished.fetch_add(1, std::memory_order_acq_rel) + 1 == pieces)
             mine = finish(command, turn);
@@ -198,12 +197,12 @@ void CpuTimeline::execute_piece(CpuCommand& command, std::uint32_t piece) {
         case CpuCommandKind::Call: {
             const std::function<void()> callback = std::move(command.callback);
             command.callback = nullptr;
-            // A thread that gives another command may be the one to run this.
+            // The thread that runs this may be in the middle of timing another command.
             const backends::TimesScope others({});
             callback();
             break;
         }
-        // Only the keeper comes here. Errors of others are for those who wait for them.
+        // Only the keeper runs this. Errors of the other queue are thrown by its own waits.
         case CpuCommandKind::Wait:
             while (!command.wait.timeline->wait_for(command.wait.point, std::chrono::seconds(1))) {
             }
@@ -221,7 +220,7 @@ bool CpuTimeline::run_batch(CpuCommand& command, Turn& turn) noexcept {
         if (next.claimable != 0) publish(command, next.claimable, false);
         if (std::exception_ptr error = batch.run(next.piece, command.times))
             errors_.add(command.point, std::move(error));
-        // As with other pieces, the next one is claimed before this one is given back.
+        // As in run(), claims the next piece before returning this one.
         const std::uint32_t claimed = claim(turn.worker, turn.until) ? 1 : 0;
         next = batch.give_back(next.piece);
         if (next.kind == Kind::End) return true;
@@ -235,7 +234,7 @@ bool CpuTimeline::run_batch(CpuCommand& command, Turn& turn) noexcept {
             return false;
         }
         if (next.kind == Kind::Run) {
-            next.claimable += claimed;  // what became ready here is still in this core's caches
+            next.claimable += claimed;  // prefers what became ready here: it is in this core's caches
         } else {
             next = batch.take(command.values, command.instances);
         }
@@ -250,7 +249,7 @@ void CpuTimeline::publish(CpuCommand& command, std::uint32_t pieces, bool leaves
         if (sleepers_ > 0) progress_.notify_all();
         if (leaves && is_alone()) keeper_wake_.notify_one();
     }
-    // From here on the queue may be gone, unless a piece of it is held.
+    // From here on the queue may be destroyed, unless this thread holds a piece of it.
     pool.notify();
 }
 
@@ -273,7 +272,7 @@ Claim CpuTimeline::finish(CpuCommand* command, Turn& turn) noexcept {
         if (sleepers_ > 0) progress_.notify_all();
         if (waits_ != nullptr) passed = take_passed();
     }
-    // From here on the queue may be gone, unless a piece of it is held or somebody is to be told.
+    // From here on the queue may be destroyed, unless this thread holds a piece of it or a wait to notify.
     if (more) pool.notify();
     if (passed != nullptr) tell_passed(passed);
     return next;

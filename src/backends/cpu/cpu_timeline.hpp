@@ -1,12 +1,12 @@
-// The commands of a CPU queue and the threads that run them. Commands form a list, of which the first is open:
-// the pool's workers, and threads that wait for the queue, claim its pieces and run them.
+// The commands of a CPU queue and the threads that run them. Commands form a list, of which the first is
+// open: the pool's workers, and threads that wait for the queue, claim its pieces and run them.
 //
-// No thread that others may need sleeps in a wait or runs a host callback. A wait for another CPU queue has no
-// pieces: that queue's timeline reports when its point has passed. Callbacks, and waits for other devices, run
-// on a thread that belongs to this timeline, the keeper.
+// No thread that others may need sleeps in a wait or runs a host callback. A wait for another CPU queue has
+// no pieces: that queue's timeline reports when its point has passed. Callbacks, and waits for other devices,
+// run on a thread that belongs to this timeline, the keeper.
 //
-// Invariants: the commands of the list have the points completed_ + 1 to submitted_; only the first has pieces
-// to claim. No thread holds the locks of two timelines.
+// Invariants: the commands of the list have the points completed_ + 1 to submitted_; only the first has
+// pieces to claim. No thread holds the locks of two timelines.
 #pragma once
 
 #include "backends/api/timeline.hpp"
@@ -84,8 +84,8 @@ private:
     /// As can_claim, or the queue that this one waits for can be helped.
     [[nodiscard]] bool can_help(backends::Point until) const noexcept;
 
-    /// If the first command, not after the point, waits for another queue: helps that queue until the wait has
-    /// passed. Otherwise returns false.
+    /// If the first command, not after the point, waits for another queue: helps that queue until the wait
+    /// has passed. Otherwise returns false.
     bool help_awaited(backends::Point until, Deadline deadline);
     // Both return early if there is something to help with, and false if the time is over.
     [[nodiscard]] bool spin_until(backends::Point point, Deadline end) const noexcept;
@@ -93,8 +93,8 @@ private:
     void run(Claim claim, Turn turn);
     void execute(CpuCommand& command, std::uint32_t piece) noexcept;
     void execute_piece(CpuCommand& command, std::uint32_t piece);
-    /// Runs a claimed piece of a batch and the pieces that it makes ready. Returns true if the batch, and with
-    /// it the command, has ended; otherwise this thread holds nothing of it any more.
+    /// Runs a claimed piece of a batch and the pieces that it makes ready. Returns true if the batch, and
+    /// with it the command, has ended; otherwise this thread holds nothing of it any more.
     [[nodiscard]] bool run_batch(CpuCommand& command, Turn& turn) noexcept;
     /// Adds pieces of the open command that can be claimed: by others, if this thread leaves.
     void publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept;
@@ -117,7 +117,8 @@ private:
     // Waits of other queues for this one's points.
     /// Returns false if the point has passed.
     [[nodiscard]] bool add_wait(CpuCommand& command);
-    /// Takes the waits whose points have passed, with mutex_ held. The timeline lives until they are notified.
+    /// Takes the waits whose points have passed, with mutex_ held. The timeline lives until they are
+    /// notified.
     [[nodiscard]] CpuCommand* take_passed() noexcept;
     /// Notifies them, and the waits that depend on them.
     static void tell_passed(CpuCommand* waits) noexcept;

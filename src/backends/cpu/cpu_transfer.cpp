@@ -1,5 +1,5 @@
-// The queue's transfers: all are rows, cut into pieces like kernels. What is small and finds the queue idle
-// is done by the calling thread.
+// The queue's transfers, divided into pieces like kernels. The calling thread does small ones if the queue is
+// idle.
 #include "backends/cpu/cpu_transfer.hpp"
 
 #include "backends/common/host_rect.hpp"
@@ -19,9 +19,9 @@ using backends::RectPlace;
 
 namespace {
 
-constexpr std::uint64_t small_copy = 256 * 1024;  // bytes that are moved in small_ns
+constexpr std::uint64_t small_copy = 256 * 1024;  // bytes moved in small_ns
 constexpr std::uint64_t staged_copy = 64 * 1024;  // bytes that a busy queue copies aside instead of waiting
-constexpr std::uint64_t row_bytes = 16;           // that could be moved in the time that a row costs
+constexpr std::uint64_t row_bytes = 16;           // moved in the time that a row costs besides its bytes
 
 }  // namespace
 
@@ -36,14 +36,13 @@ Transfer copying(std::byte* to, const std::byte* from, const RectMove& move) {
 
 Transfer filling(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
-    Transfer transfer = copying(to, pattern.data(), {rect, at, at});  // rows that touch are one
+    Transfer transfer = copying(to, pattern.data(), {rect, at, at});
     transfer.move.from = {};
     transfer.pattern = pattern.size();
     return transfer;
 }
 
 double estimated_ns(const Transfer& transfer) {
-    // A row costs its bytes and a little.
     const Rect& rect = transfer.move.rect;
     return static_cast<double>(rect.bytes() + row_bytes * rect.rows()) * (small_ns / small_copy);
 }
@@ -51,7 +50,7 @@ double estimated_ns(const Transfer& transfer) {
 std::uint32_t arrange(Transfer& transfer, unsigned threads) {
     transfer.streaming = transfer.move.rect.bytes() >= backends::large_copy();
     if (threads == 1 || estimated_ns(transfer) <= small_ns) return 1;
-    // Four pieces a thread even out what the other threads do.
+    // Four pieces per thread even out differences between threads.
     return cut(transfer, std::uint64_t{4} * threads);
 }
 

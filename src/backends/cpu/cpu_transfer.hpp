@@ -1,4 +1,4 @@
-// What copies and fills become before a queue or a batch takes them: rows, and their cut into pieces.
+// Copies and fills of a queue or a batch: their rows, and the division into pieces.
 #pragma once
 
 #include "backends/cpu/cpu_command.hpp"
@@ -9,16 +9,16 @@
 
 namespace volley::backends::cpu {
 
-/// What rows are to become of which: fewer and longer ones where they touch. `pattern` must outlive the fill.
+// Both join adjacent rows. `pattern` must outlive the fill.
 [[nodiscard]] Transfer copying(std::byte* to, const std::byte* from, const backends::RectMove& move);
 [[nodiscard]] Transfer filling(std::byte* to, const backends::RectPlace& at, const backends::Rect& rect,
                                std::span<const std::byte> pattern);
 
-/// How long one thread would take: a guess, in nanoseconds.
+/// Estimates how long one thread takes, in nanoseconds.
 [[nodiscard]] double estimated_ns(const Transfer& transfer);
 
-/// Chooses how a transfer of some bytes is done by that many threads, and gives the number of its pieces: one
-/// if other threads are not worth it.
+/// Chooses how up to `threads` threads do the transfer, and returns the number of pieces: one if other
+/// threads are not worth it. The transfer is not empty.
 [[nodiscard]] std::uint32_t arrange(Transfer& transfer, unsigned threads);
 
 }  // namespace volley::backends::cpu

@@ -1,9 +1,8 @@
-// What a queue waits for: other CPU queues, which tell it, and other devices and the host, for which the
-// queue's own thread waits.
+// Waits of a queue for other CPU queues, which notify it, and for other devices, on which the keeper waits.
 //
-// A wait is in the awaited queue's list from when it is given, so that queue may end as soon as its own work
-// is done. Whoever holds the waiting queue's lock and sees that the wait has not passed knows that the
-// awaited queue is still there.
+// A wait is in the awaited timeline's list from its submission on, so that timeline may be destroyed as soon
+// as its own work is done. A thread that holds the waiting timeline's lock and sees that the wait has not
+// passed knows that the awaited timeline still exists.
 #include "backends/cpu/cpu_timeline.hpp"
 
 #include <algorithm>
@@ -42,7 +41,7 @@ bool CpuTimeline::add_wait(CpuCommand& command) {
     const std::scoped_lock lock(mutex_);
     wait.point = std::min(wait.point, last());
     if (completed() >= wait.point) return false;
-    // Mostly for newer points than others'.
+    // Most waits are for newer points than those in the list.
     const bool at_end = last_wait_ != nullptr && last_wait_->wait.point <= wait.point;
     CpuCommand** place = at_end ? &last_wait_->wait.next : &waits_;
     while (*place != nullptr && (*place)->wait.point <= wait.point) place = &(*place)->wait.next;
@@ -65,7 +64,7 @@ CpuCommand* CpuTimeline::take_passed() noexcept {
 }
 
 void CpuTimeline::tell_passed(CpuCommand* waits) noexcept {
-    // A loop, as one wait may end another, and that the next, without end.
+    // A loop instead of a recursion: one wait may end another, and so on without bound.
     while (waits != nullptr) {
         CpuCommand* const told = waits;
         CpuTimeline& queue = *told->wait.queue;
@@ -83,12 +82,12 @@ void CpuTimeline::tell_passed(CpuCommand* waits) noexcept {
 CpuCommand* CpuTimeline::end_wait(CpuCommand* command) noexcept {
     const std::scoped_lock lock(mutex_);
     command->wait.passed = true;
-    if (first_ != command) return nullptr;  // it ends when its turn comes
+    if (first_ != command) return nullptr;  // it is retired when its turn comes
     if (command->times) command->times.ran(command->wait.begin, backends::steady_now());
     retire_first();
     open_first();
     if (sleepers_ > 0) progress_.notify_all();
-    // With the lock: after it the queue may be gone, and its pool with it.
+    // With the lock held: after it the queue may be destroyed, and its pool with it.
     if (has_work()) is_alone() ? keeper_wake_.notify_one() : pool_->notify();
     return waits_ != nullptr ? take_passed() : nullptr;
 }
@@ -101,7 +100,7 @@ bool CpuTimeline::help_awaited(Point until, Deadline deadline) {
         if (first_ == nullptr || first_->kind != CpuCommandKind::Wait || first_->point > until) return false;
         queue = first_->wait.queue;
         point = first_->wait.point;
-        // Between passing and being told there is nothing to help with.
+        // Between passing and the notification there is nothing to help with.
         if (queue == nullptr || queue->completed() >= point) return false;
         queue->guests_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -110,7 +109,7 @@ bool CpuTimeline::help_awaited(Point until, Deadline deadline) {
     return true;
 }
 
-// ---- by the queue's own thread ----
+// ---- the keeper ----
 
 void CpuTimeline::need_keeper() {
     if (!keeper_.joinable()) keeper_ = std::thread([this] { run_keeper(); });
@@ -130,7 +129,7 @@ void CpuTimeline::run_keeper() {
         if (kept == nullptr && stop_keeper_) return;
         lock.unlock();
         Turn turn{.worker = alone};
-        if (!alone) turn.budget = 0;  // workers go on
+        if (!alone) turn.budget = 0;  // the workers continue
         Claim mine;
         if (kept != nullptr) {
             execute(*kept, 0);
