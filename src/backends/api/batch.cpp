@@ -1,4 +1,4 @@
-// Batches without a driver's help.
+// The default batch.
 #include "backends/api/batch.hpp"
 
 #include "backends/api/times.hpp"
@@ -16,7 +16,7 @@ KeptValues keep_values(BatchPlan& plan) {
             Argument& argument = command.args[i];
             if (argument.value == nullptr) continue;
             const auto* bytes = static_cast<const std::byte*>(argument.value);
-            // A vector's bytes stay where they are when the list of vectors grows.
+            // The bytes of a vector stay where they are when the outer vector grows.
             argument.value = kept.emplace_back(bytes, bytes + params[i].type.size()).data();
         }
     }

@@ -1,5 +1,5 @@
-// One loop over rows for each way to copy one, so that the choice is made once. Past the caches go rows that
-// are whole lines, long rows, and short ones that lie side by side: those are put together first.
+// One loop over rows for each way to copy a row, so that the choice is made once. Streaming stores bypass the
+// caches for rows that are whole lines, for long rows, and for contiguous short rows, which are packed first.
 #include "backends/common/host_rect.hpp"
 
 #include "backends/api/rect_parts.hpp"
@@ -14,17 +14,18 @@
 namespace volley::backends {
 namespace {
 
-constexpr std::uint64_t long_row = 512;    // so long that a call, or broken lines at both ends, do not matter
-constexpr std::size_t pack_bytes = 16384;  // rows that are put together: half of the first cache
+constexpr std::uint64_t long_row =
+    512;  // the cost of a call, or of partial lines at both ends, is negligible
+constexpr std::size_t pack_bytes = 16384;  // of rows packed at once: half of the L1 cache
 constexpr std::size_t fill_bytes = 4096;
 
-/// Known while compiling, it is a load and a store.
+/// A size known at compile time becomes a load and a store.
 template <std::size_t Bytes>
 struct CopyFixed {
     void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
 };
 
-/// Parts of 16 bytes or fewer, the last one so that it ends with the row: all are read before any is written.
+/// Copies parts of up to 16 bytes, the last one ending with the row. All are read before any is written.
 template <std::size_t Bytes, std::size_t Parts>
 struct CopyParts {
     std::uint64_t row;
@@ -37,7 +38,7 @@ struct CopyParts {
     }
 };
 
-/// Lines, the last one so that it ends with the row.
+/// Copies cache lines, the last one ending with the row.
 struct CopyLines {
     std::uint64_t last;
     void operator()(std::byte* to, const std::byte* from) const {
@@ -76,7 +77,7 @@ void copy_each(std::byte* to, const std::byte* from, const RectMove& move, const
     });
 }
 
-/// For rows that lie side by side where they go to.
+/// For rows that are contiguous in the destination.
 template <class Copy>
 void copy_packed(std::byte* to, const std::byte* from, const RectMove& move, const Copy& copy) {
     alignas(64) std::array<std::byte, pack_bytes> pack;
@@ -141,7 +142,7 @@ void copy_rows(std::byte* to, const std::byte* from, const RectMove& requested, 
 
 void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern,
                bool streaming) {
-    // Rows that touch are one: the pattern divides them.
+    // The pattern divides adjacent rows, so they become one.
     const RectMove move = joined({rect, at, at});
     const std::uint64_t row = move.rect.row;
     if (pattern.size() > fill_bytes || (pattern.size() == 1 && row >= long_row)) {
@@ -151,7 +152,7 @@ void fill_rows(std::byte* to, const RectPlace& at, const Rect& rect, std::span<c
     alignas(64) std::array<std::byte, fill_bytes> block;
     const std::uint64_t bytes = std::min<std::uint64_t>(row, fill_bytes / pattern.size() * pattern.size());
     repeat(block.data(), bytes, pattern);
-    // The block over and over, then what is left of each row.
+    // Repeats the block, then fills the rest of each row.
     const std::uint64_t whole = row / bytes;
     const RectPlace blocks{move.to.offset, {bytes, move.to.stride[0]}};
     for (std::uint64_t plane = 0; plane < move.rect.count[1]; ++plane) {

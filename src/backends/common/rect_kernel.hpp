@@ -1,7 +1,7 @@
-// Rows that lie apart, copied by a kernel: for drivers whose own commands cost too much for a short row.
+// Rects copied by a kernel, for drivers whose copy commands cost too much per short row.
 //
-// The kernel moves one word an invocation over a grid of {words of a row, rows, planes}. Both buffers begin
-// at the first byte of the rect; a grid's words lie within 2^32 words of there.
+// Each invocation copies one word, over a grid of {words of a row, rows, planes}. Both buffers begin at the
+// first byte of the rect; all words of a grid are within 2^32 words of it.
 #pragma once
 
 #include "backends/api/program.hpp"
@@ -17,18 +17,19 @@
 
 namespace volley::backends {
 
-/// The largest word, 1 to 16 bytes, of which rows, strides and addresses are multiples. The addresses are of
-/// the memory, without the places' offsets.
+/// Returns the size of the largest word, 1 to 16 bytes, of which rows, strides and addresses are multiples.
+/// The addresses are those of the memory, without the offsets of the places.
 [[nodiscard]] std::uint32_t word_of(const RectMove& move, std::uint64_t to_address,
                                     std::uint64_t from_address) noexcept;
 
-/// Parameters: to, from; the strides of rows and planes in words, of `to` and then of `from`.
+/// Returns the kernel. Its parameters: to, from, and the strides of rows and planes in words, of `to`, then
+/// of `from`.
 [[nodiscard]] ir::Function rect_kernel(std::uint32_t word_bytes);
 
-/// The largest parts that one launch can do.
+/// Returns the largest part that one launch can copy.
 [[nodiscard]] Rect rect_launch_limit(const RectMove& move, std::uint32_t word_bytes) noexcept;
 
-/// A launch with its arguments: does not move.
+/// A launch with its arguments, which point into it.
 class RectLaunch {
 public:
     RectLaunch(Program& program, std::uint32_t word_bytes, Memory& to, const Memory& from,
@@ -43,18 +44,18 @@ private:
     Launch launch_;
 };
 
-/// The kernel's programs on one device, one a word size. Thread-safe.
+/// The kernel's programs on one device, one per word size. Thread-safe.
 class RectPrograms {
 public:
     using Compile = std::function<std::unique_ptr<Program>(ir::Function)>;
     explicit RectPrograms(Compile compile) : compile_(std::move(compile)) {}
-    /// Made at the first request. Throws what compiling throws.
+    /// Compiles the program at the first request. Throws what compiling throws.
     [[nodiscard]] Program& of(std::uint32_t word_bytes);
 
 private:
     Compile compile_;
     std::mutex mutex_;
-    std::array<std::unique_ptr<Program>, 5> programs_;  // by the logarithm of the word's size
+    std::array<std::unique_ptr<Program>, 5> programs_;  // by log2 of the word's size
 };
 
 }  // namespace volley::backends

@@ -1,4 +1,4 @@
-// Making a batch's cl_kernels.
+// Creates the batch's cl_kernels.
 #include "backends/opencl/opencl_batch.hpp"
 
 #include <cstdint>
@@ -20,7 +20,7 @@ requires(!std::is_pointer_v<T>) void append(std::string& key, const T& value) {
 
 void append(std::string& key, const void* thing) { append(key, reinterpret_cast<std::uintptr_t>(thing)); }
 
-/// Launches with the same one can share a cl_kernel.
+/// Returns a key that is equal for launches that can share a cl_kernel.
 std::string key_of(const Kernel& kernel, const BatchCommand& command) {
     std::string key;
     append(key, static_cast<const void*>(&kernel));

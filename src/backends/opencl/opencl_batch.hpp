@@ -1,8 +1,8 @@
-// A batch on an OpenCL device. Launches that follow each other, those of several instances too, are one
-// command of the queue: one point, and one flush to the device. Their cl_kernels are made with the batch,
-// with all arguments set but the dynamic ones.
+// A batch on an OpenCL device. Consecutive launches, also of several instances, form one command of the
+// queue: one point, and one flush to the device. Their cl_kernels are created with the batch, with all
+// arguments set except the dynamic ones.
 //
-// Copies, fills and kernels that report are commands of their own, given as they would be outside of a batch.
+// Copies, fills and kernels that report are submitted as separate commands, as they are outside of a batch.
 #pragma once
 
 #include "backends/api/batch.hpp"
@@ -21,20 +21,20 @@ namespace volley::backends::opencl {
 
 class OpenClBatch final : public backends::Batch {
 public:
-    /// Throws CompileError, DeviceError, LaunchError as a launch would.
+    /// Throws CompileError, DeviceError and LaunchError like a launch.
     OpenClBatch(backends::BatchPlan plan, const std::shared_ptr<LogicalDevice>& device);
 
-    /// A launch with a cl_kernel that has its arguments.
+    /// A launch whose cl_kernel has its arguments set.
     struct Ready {
         const Kernel* kernel = nullptr;
-        KernelObject* object = nullptr;  // commands that differ in dynamic values alone share it
+        KernelObject* object = nullptr;  // shared by commands that differ only in dynamic values
         std::uint32_t patches_begin = 0, patches_end = 0;
     };
-    /// None where the command is to be given on its own.
+    /// Returns nullptr if the command has to be submitted on its own.
     [[nodiscard]] const Ready* ready(std::uint32_t place) const noexcept {
         return ready_[place].object != nullptr ? &ready_[place] : nullptr;
     }
-    /// Sets the instance's values of it: for the queue alone, under its lock.
+    /// Sets an instance's values. For the queue, under its lock.
     void patch(const Ready& ready, std::span<const std::byte> values) const;
 
     [[nodiscard]] backends::Launch launch(std::uint32_t place) const noexcept {
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] std::uint32_t size() const noexcept { return plain_.size(); }
 
 private:
-    /// A dynamic value's way into an argument.
+    /// Copies a dynamic value to an argument.
     struct Patch {
         std::uint32_t number = 0;  // of the cl_kernel's arguments
         std::uint32_t from = 0;    // in the instance's values

@@ -1,5 +1,5 @@
-// Launches and the host's own commands. The hot path is launch(): one lock, the arguments that changed, one
-// call that enqueues and one that starts it. Nothing of ours there allocates.
+// Launches and host commands. The hot path is launch(): one lock, the arguments that changed, one call that
+// enqueues and one that flushes. It does not allocate.
 #include "backends/opencl/opencl_queue.hpp"
 
 #include "backends/opencl/opencl_batch.hpp"
@@ -17,10 +17,10 @@ using backends::Point;
 
 namespace {
 
-constexpr std::size_t backlog = 1024;       // commands in flight before the submitting thread waits
-constexpr std::uint32_t longest_run = 256;  // of a batch's launches, before the device may begin with them
+constexpr std::size_t backlog = 1024;       // pending commands before the submitting thread waits
+constexpr std::uint32_t longest_run = 256;  // launches of a batch before they are flushed to the device
 
-/// Events of a run's launches, released unless they are kept.
+/// The events of a run's launches, released unless they are kept.
 class RunEvents {
 public:
     explicit RunEvents(const Api& cl) noexcept : cl_(cl) {}
@@ -30,7 +30,7 @@ public:
     RunEvents(const RunEvents&) = delete;
     RunEvents& operator=(const RunEvents&) = delete;
 
-    /// Where the next launch's event goes; it counts once it is there.
+    /// Returns the slot for the next launch's event; count() makes it part of the run.
     [[nodiscard]] cl_event* next() noexcept { return &events_[count_]; }
     void count() noexcept { ++count_; }
     void keep(OpenClTimeline& timeline, Point point) noexcept {
@@ -48,7 +48,7 @@ private:
 
 }  // namespace
 
-/// A launch that waits for its turn, with what it needs of its caller.
+/// A launch that is enqueued later, with copies of the caller's arguments.
 struct OpenClQueue::OwnedLaunch {
     OwnedLaunch(const Kernel& wanted, const backends::Launch& given, backends::ReportBuffer* buffer)
         : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
@@ -69,7 +69,7 @@ struct OpenClQueue::OwnedLaunch {
     backends::Launch launch;
     std::vector<backends::Argument> args;
     std::vector<std::vector<std::byte>> values;
-    backends::ReportBuffer* reports;  // its epilogue's
+    backends::ReportBuffer* reports;  // owned by its epilogue
 };
 
 OpenClQueue::Driver::Driver(std::shared_ptr<LogicalDevice> owner)
@@ -124,7 +124,7 @@ void OpenClQueue::use_queue(bool timed) {
 void OpenClQueue::make_room(Lock& lock) {
     if (timeline_.in_flight() < backlog) return;
     static_cast<void>(timeline_.completed());
-    // Behind the host's commands waiting might never end: a callback may be what submits.
+    // With host commands pending, waiting might never end: a callback may be the submitting thread.
     if (timeline_.in_flight() < backlog || !host_commands_.empty()) return;
     const Point point = timeline_.half_way();
     lock.unlock();
@@ -150,7 +150,7 @@ void OpenClQueue::fail_grid(cl_int result, const backends::Launch& launch) {
                  cat("the grid is too big for the device: ", join(launch.global, " x ")), subject(),
                  "launch it several times, or do more in an invocation");
         case CL_OUT_OF_RESOURCES: {
-            // Too much for this kernel, or the end of the device: then nothing works any more.
+            // Either this kernel exceeds the resources, or the device is lost and everything fails.
             cl_event marker = nullptr;
             if (device_->cl.EnqueueMarkerWithWaitList(queue_.handle, 0, nullptr, &marker) != CL_SUCCESS)
                 device_->fail_call(CL_DEVICE_NOT_AVAILABLE, "clEnqueueNDRangeKernel");
@@ -170,7 +170,8 @@ void OpenClQueue::enqueue_grid(const Kernel& kernel, const backends::Launch& lau
         local[d] = launch.local[d];
         global[d] = (std::size_t{launch.global[d]} + local[d] - 1) / local[d] * local[d];
     }
-    // A source may ask how many dimensions there are; ours does not, and one is cheapest.
+    // Foreign sources may query the number of dimensions. Generated ones do not, and one dimension is
+    // cheapest.
     const cl_uint dimensions = !kernel.raw && launch.local[1] * launch.local[2] == 1 &&
                                        launch.global[1] == 1 && launch.global[2] == 1
                                    ? 1
@@ -264,7 +265,7 @@ OpenClQueue::Run OpenClQueue::give_run(const OpenClBatch& batch, std::uint64_t b
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    // Behind the host's commands each launch needs a copy of its values.
+    // With host commands pending, each launch needs a copy of its values.
     if (!host_commands_.empty()) return {};
     timeline_.reserve(count);
     const Point point = timeline_.last() + 1;
@@ -288,7 +289,7 @@ Point OpenClQueue::submit(backends::Batch& given, std::uint32_t instances,
     auto& batch = static_cast<OpenClBatch&>(given);
     const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
     const std::uint64_t end = std::uint64_t{instances} * batch.size();
-    const bool timed = backends::TimesScope::wanted();  // each command has times of its own
+    const bool timed = backends::TimesScope::wanted();  // each command has its own times
     Point point = last();
     for (std::uint64_t k = 0; k < end;) {
         Run run;
@@ -304,7 +305,7 @@ Point OpenClQueue::submit(backends::Batch& given, std::uint32_t instances,
     return point;
 }
 
-// ---- the host's own commands ----
+// ---- host commands ----
 
 Point OpenClQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
@@ -313,7 +314,8 @@ Point OpenClQueue::wait_for(backends::Timeline& other, Point point) {
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
     return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
         const HeldEvent event = sibling->event_of(point);
-        const cl_uint waits = event.get() == nullptr ? 0 : 1;  // none: the device has reached it meanwhile
+        const cl_uint waits =
+            event.get() == nullptr ? 0 : 1;  // none if the device has reached the point meanwhile
         if (waits == 0 && epilogue == nullptr) return last();
         const auto enqueue = [&](cl_event* done) {
             device_->check(device_->cl.EnqueueBarrierWithWaitList(queue_.handle, waits,

@@ -1,11 +1,11 @@
-// An in-order queue of an OpenCL device: one cl_command_queue. Commands are enqueued inside of the call that
-// makes them; transfers on an idle queue whose memory the host shares are done by the host right there.
+// An in-order queue of an OpenCL device: one cl_command_queue. Calls enqueue their command before they
+// return; transfers on an idle queue are done by the calling thread if the host shares the memory.
 //
-// Drivers are asked to keep times of a second cl_command_queue alone, which is made when somebody first wants
-// to know some; the first command on either of the two waits for the last one on the other.
+// Timed commands go to a second cl_command_queue with profiling enabled, which is created on the first
+// request for times. The first command on either queue waits for the last one on the other.
 //
-// What the host must do in the queue's order is done by a thread (backends/common/host_commands.hpp), and
-// commands behind it are enqueued when it is done.
+// Host commands in the queue's order run on a thread (backends/common/host_commands.hpp), and commands after
+// them are enqueued when they have completed.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -26,16 +26,16 @@ namespace volley::backends::opencl {
 class OpenClBatch;
 
 struct QueueOptions {
-    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
-    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // a transfer's piece
+    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // of the staging ring
+    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // of a transfer, staged at once
 };
 
 class OpenClQueue final : public backends::Queue {
 public:
-    /// `scratch` gives memory of the device for what kernels print and for copies, `host` for staging.
+    /// `scratch` is the heap of device memory for reports and copies, `host` the heap for staging.
     OpenClQueue(std::shared_ptr<LogicalDevice> device, const std::shared_ptr<Heap>& scratch,
                 std::shared_ptr<Heap> host, const QueueOptions& options);
-    /// Waits for its work. Errors that nobody waited for are lost.
+    /// Waits for its work. Errors that no wait has thrown are lost.
     ~OpenClQueue() override;
     OpenClQueue(const OpenClQueue&) = delete;
     OpenClQueue& operator=(const OpenClQueue&) = delete;
@@ -55,7 +55,7 @@ public:
     backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
     backends::Point mark() override;
     [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
-    /// Launches that follow each other are flushed together.
+    /// Flushes consecutive launches together.
     backends::Point submit(backends::Batch& batch, std::uint32_t instances,
                            std::span<const std::byte> values) override;
     [[nodiscard]] backends::Timeline& timeline() noexcept override { return timeline_; }
@@ -63,7 +63,7 @@ public:
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    /// Owns the cl_command_queues and the queue's number: ends after all that uses them.
+    /// Owns the cl_command_queues and the queue's slot. Declared before the members that use them.
     struct Driver {
         explicit Driver(std::shared_ptr<LogicalDevice> owner);
         ~Driver();
@@ -72,30 +72,30 @@ private:
         std::shared_ptr<LogicalDevice> device;
         unsigned slot;
         cl_command_queue plain = nullptr;
-        cl_command_queue timed = nullptr;   // made when first needed
-        cl_command_queue handle = nullptr;  // of the two, the one for the next command
+        cl_command_queue timed = nullptr;   // created at the first use
+        cl_command_queue handle = nullptr;  // the one of both for the next command
     };
-    /// How many calls to the driver a command is: the times of one are those of its event.
+    /// How many driver calls a command takes. The times of a single call are those of its event.
     enum class Calls : std::uint8_t { One, Several };
     using StagingRing = backends::StagingRing<OpenClMemory, Heap>;
     struct OwnedLaunch;
 
-    // All with mutex_ held; those that take the lock may let go of it meanwhile.
+    // All with mutex_ held; those that take the lock may release it temporarily.
     [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
     void make_room(Lock& lock);
-    /// Calls enqueue(cl_event*) for the last of a command's calls to the driver, now or when the host's
-    /// commands before it are done, and gives the command's point out.
+    /// Calls enqueue(cl_event*), which sets the event of the command's last driver call, now or after the
+    /// pending host commands, and returns the command's point.
     template <class Enqueue>
     backends::Point submit(const Enqueue& enqueue, backends::Epilogue* epilogue = nullptr,
                            Calls calls = Calls::Several);
-    /// `times`: where somebody wants to know them.
+    /// `times` is null unless the command is timed.
     template <class Enqueue>
     void give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
-    /// The driver's queue for commands with times, or the one for those without, behind the other's commands.
+    /// Switches to the driver's timed or plain queue, ordered after the commands of the other.
     void use_queue(bool timed);
-    /// Device memory of ours that commands use one after the other.
+    /// Returns device memory that commands use one after the other.
     [[nodiscard]] cl_mem scratch();
-    /// Now, if the queue is idle and that is wanted; else in its order.
+    /// Runs the action at once if `now` and the queue is idle, otherwise as a host command.
     template <class Action>
     backends::Point do_on_host(Lock& lock, bool now, Action action);
     backends::Point write_staged(Lock& lock, const OpenClMemory& to, const std::byte* from,
@@ -113,8 +113,8 @@ private:
         std::uint32_t commands = 0;
         backends::Point point = 0;
     };
-    /// Gives as many of a submission's commands, from `begin` on, as can be one command here; they are
-    /// counted over all instances. None if the first has to be given on its own.
+    /// Enqueues as many of a submission's commands, counted over all instances from `begin` on, as can form
+    /// one command of the queue. None if the first has to be submitted on its own.
     [[nodiscard]] Run give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
                                std::span<const std::byte> values, std::size_t stride);
     [[noreturn]] void fail_grid(cl_int result, const backends::Launch& launch);
@@ -133,7 +133,7 @@ private:
     StagingRing staging_;
 };
 
-// ---- submitting: here, as transfers and launches both do it with callables of their own ----
+// ---- submitting: in the header because transfers and launches pass their own callables ----
 
 template <class Enqueue>
 void OpenClQueue::give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times,
@@ -145,7 +145,7 @@ void OpenClQueue::give_to_device(backends::Point point, const Enqueue& enqueue, 
         if (times != nullptr && calls == Calls::Several) times->begin(queue_.handle);
         enqueue(&event);
     } catch (...) {
-        // Some of its calls may be under way, with memory that its caller takes back now.
+        // Some of its calls may be pending, with memory that the caller takes back now.
         if (!device_->lost()) device_->cl.Finish(queue_.handle);
         throw;
     }

@@ -1,4 +1,4 @@
-// Strides become pitches, offsets coordinates.
+// Converts strides to pitches, and offsets to coordinates.
 #include "backends/opencl/opencl_rect.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_pitched(const RectPlace& place, const Rect& rect) {
            (place.stride[1] % place.stride[0] == 0 && place.stride[1] >= rect.count[0] * place.stride[0]);
 }
 
-/// Calls f(move, whether it is the last) for what one call of the driver takes.
+/// Calls f(move, is_last) for each driver call.
 template <class F>
 void for_each_call(const RectMove& move, F&& f) {
     if (is_pitched(move.to, move.rect) && is_pitched(move.from, move.rect)) return f(move, true);
@@ -37,11 +37,11 @@ void for_each_call(const RectMove& move, F&& f) {
 
 Size3 region(const Rect& rect) { return {rect.row, rect.count[0], rect.count[1]}; }
 std::size_t row_pitch(const RectPlace& place) { return place.stride[0]; }
-/// 0: planes follow each other, or there is one.
+/// 0 if there is one plane.
 std::size_t slice_pitch(const RectPlace& place, const Rect& rect) {
     return rect.count[1] == 1 ? 0 : place.stride[1];
 }
-/// The first byte in coordinates of bytes, rows and planes.
+/// Returns the first byte in coordinates of bytes, rows and planes.
 Size3 origin(const RectPlace& place, const Rect& rect) {
     const std::uint64_t row = place.stride[0];
     if (rect.count[1] == 1) return {place.offset % row, place.offset / row, 0};
@@ -50,8 +50,8 @@ Size3 origin(const RectPlace& place, const Rect& rect) {
 }
 constexpr Size3 start{};
 
-/// Drivers decide by the boxes that coordinates span, in one of two ways that OpenCL's versions describe.
-/// Both allow boxes that are apart in some direction and go beyond no row and no plane.
+/// Drivers check the boxes that the coordinates span, in one of two ways that the OpenCL versions describe.
+/// Both allow boxes that are disjoint in some direction and cross no row and no plane.
 bool is_allowed_within(const RectMove& call) {
     const Rect& rect = call.rect;
     if (rect.rows() == 1) return true;

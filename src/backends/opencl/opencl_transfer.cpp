@@ -1,10 +1,8 @@
-// The queue's transfers: all are rows, often just one. Where the host shares the memory and the queue is
-// idle, it moves the bytes itself. Else they go through pinned memory in chunks, so that the device copies
-// one while the host fills or empties another; only where the memory is shared the driver reads and writes
-// the caller's own.
+// The queue's transfers. If the host shares the memory and the queue is idle, the calling thread moves the
+// rows. Otherwise they go through pinned memory in chunks: the device copies one while the host fills or
+// empties another. Only reads of shared memory go directly to the caller's memory.
 //
-// Host memory of the device's (pinned) is mapped for good, so the driver is given its pointer, never its
-// buffer.
+// Pinned memory (Device::allocate_host) stays mapped, so driver calls get its pointer, never its buffer.
 #include "backends/common/host_rect.hpp"
 #include "backends/common/pattern.hpp"
 #include "backends/common/stream_copy.hpp"
@@ -29,12 +27,12 @@ using backends::RectPlace;
 
 namespace {
 
-constexpr std::uint64_t small_bytes = 256 * 1024;  // that the calling thread moves itself
-constexpr std::uint64_t row_bytes = 16;            // that could be moved in the time that a row costs
-constexpr std::uint64_t short_row = 64;            // CPU drivers take twice the host's time for shorter ones
-constexpr std::uint64_t long_row = 256 * 1024;     // that is filled by a command of its own
+constexpr std::uint64_t small_bytes = 256 * 1024;  // moved by the calling thread
+constexpr std::uint64_t row_bytes = 16;            // moved in the time that a row costs besides its bytes
+constexpr std::uint64_t short_row = 64;         // CPU drivers take twice as long as the host for shorter rows
+constexpr std::uint64_t long_row = 256 * 1024;  // filled by a command of its own
 constexpr std::uint64_t scratch_bytes = 1 << 20;
-constexpr std::size_t longest_pattern = 128;  // that the driver fills with
+constexpr std::size_t longest_pattern = 128;  // that clEnqueueFillBuffer accepts
 
 const OpenClMemory& of(const Memory& memory) { return static_cast<const OpenClMemory&>(memory); }
 
@@ -44,7 +42,7 @@ std::byte* bytes_of(const backends::StagingRing<OpenClMemory, Heap>::Piece& piec
     return piece.memory->host() + piece.offset;
 }
 
-/// In the driver's buffer.
+/// Returns the place in the driver's buffer.
 RectPlace in_buffer(const OpenClMemory& memory, const RectPlace& place) {
     return {memory.offset() + place.offset, place.stride};
 }
@@ -81,7 +79,7 @@ Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const std::b
         std::byte* staged = bytes_of(piece);
         const RectPlace staged_at = backends::dense(part.rect);
         backends::copy_rows(staged, from, {part.rect, staged_at, part.in(move.from)});
-        // Memory of its own lives until the command is done.
+        // The epilogue keeps a piece outside of the ring alive until the command has completed.
         backends::Epilogue epilogue;
         epilogue.staging = piece.own;
         const RectMove call = backends::joined({part.rect, part.in(in_buffer(to, move.to)), staged_at});
@@ -158,14 +156,14 @@ Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move)
     try {
         backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
     } catch (...) {
-        // The caller gets no point to keep the memory until.
+        // The caller gets no point until which to keep `to` valid.
         if (first != 0) timeline_.abandon_read(first);
         throw;
     }
     return point;
 }
 
-// ---- inside of the device ----
+// ---- within the device ----
 
 Point OpenClQueue::copy(Memory& to, const Memory& from, const RectMove& requested) {
     Lock lock(mutex_);
@@ -177,7 +175,7 @@ Point OpenClQueue::copy(Memory& to, const Memory& from, const RectMove& requeste
     const bool small = is_small(move.rect);
     if (target.host() != nullptr && source.host() != nullptr) {
         const bool short_rows = move.rect.row < short_row && !target.pinned() && !source.pinned();
-        // What drivers of CPUs move, they move through the caches.
+        // CPU drivers copy through the caches.
         const bool large =
             (target.pinned() || source.pinned()) && move.rect.bytes() >= backends::large_copy();
         if ((small && idle()) || (target.pinned() && source.pinned()) || (short_rows && !small) || large) {
@@ -232,7 +230,7 @@ Point OpenClQueue::fill(Memory& to, const RectPlace& at, const Rect& wanted,
     device_->check_lost();
     if (wanted.row == 0) return last();
     const OpenClMemory& memory = of(to);
-    const RectMove move = backends::joined({wanted, at, at});  // rows that touch are one
+    const RectMove move = backends::joined({wanted, at, at});  // the pattern divides adjacent rows
     const Rect& rect = move.rect;
     const bool small = is_small(rect);
     if (memory.host() != nullptr && small && idle()) {
@@ -270,7 +268,7 @@ Point OpenClQueue::fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_
                            "clEnqueueFillBuffer");
         });
     }
-    // Some whole patterns from the host, then the device copies what is there behind itself.
+    // The host writes some whole patterns, and the device repeats them by copying.
     const std::vector<std::byte> seed = backends::seed_of(pattern, bytes);
     const Point written =
         write_staged(lock, memory, seed.data(), RectMove::contiguous(offset, 0, seed.size()));
@@ -289,7 +287,8 @@ Point OpenClQueue::fill_row(Lock& lock, const OpenClMemory& memory, std::uint64_
 
 Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const RectPlace& at,
                                   const Rect& rect, std::span<const std::byte> pattern) {
-    // As many whole rows side by side as the scratch memory holds, which the device copies to where they lie.
+    // The host writes as many dense rows as the scratch memory holds, and the device copies them to their
+    // places.
     const std::uint64_t bytes = std::max(std::min(scratch_bytes, options_.chunk_bytes), rect.row);
     const Rect most = backends::part_of(rect, bytes);
     make_room(lock);

@@ -1,4 +1,4 @@
-// Commands, run at once or by the thread.
+// Commands run in their call, or on the queue's thread.
 #include "backends/reference/reference_queue.hpp"
 
 #include "backends/common/print.hpp"
@@ -15,7 +15,7 @@ using backends::Point;
 
 namespace {
 
-// Plain loops, not those that other backends share: what is compared with them should not be them.
+// Plain loops instead of the shared functions, which are tested against them.
 
 std::uint64_t start_of(const backends::RectPlace& place, std::uint64_t row, std::uint64_t plane) {
     return place.offset + row * place.stride[0] + plane * place.stride[1];
@@ -36,12 +36,12 @@ void move_rows(std::byte* to, const std::byte* from, const backends::RectMove& m
     });
 }
 
-/// Runs a command for whoever wants to know its times; its error, if it fails.
+/// Runs a command, timed on request. Returns its error if it fails.
 std::exception_ptr run(const std::function<void()>& command, const backends::TimesTag& times) noexcept {
     try {
         const backends::TimesScope scope(times);
         const backends::TimedHere timed;
-        const backends::TimesScope others({});  // commands that it gives
+        const backends::TimesScope others({});  // commands that it submits
         command();
     } catch (...) {
         return std::current_exception();
@@ -62,7 +62,7 @@ void ReferenceTimeline::wait(Point point) {
 }
 
 bool ReferenceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
-    // A day is as good as forever, and does not overflow the clock.
+    // Limited to a day, so that the clock does not overflow.
     const auto time = std::min<std::chrono::nanoseconds>(timeout, std::chrono::hours(24));
     std::unique_lock lock(mutex_);
     return progress_.wait_for(lock, time, [&] { return completed() >= point; });
@@ -114,11 +114,11 @@ void ReferenceQueue::run_thread() {
     for (;;) {
         wake_.wait(lock, [this] { return stop_ || !pending_.empty(); });
         if (pending_.empty()) return;
-        // Its place stays taken while it runs, so that what is given meanwhile comes behind it.
+        // It stays in the list while it runs, so that commands submitted meanwhile come after it.
         Pending& first = pending_.front();
         lock.unlock();
         std::exception_ptr error = run(first.command, first.times);
-        first = {};  // what it holds ends before its point passes, and without the lock
+        first = {};  // destroys what it holds before its point passes, and without the lock
         lock.lock();
         pending_.pop_front();
         timeline_.pass(std::move(error));
@@ -195,7 +195,7 @@ Point ReferenceQueue::wait_for(backends::Timeline& other, Point point) {
     if (&other == &timeline_ || other.completed() >= point) return last();
     const std::lock_guard lock(mutex_);
     return hand_over([&other, point] {
-        // Not other.wait(point): an error over there belongs to whoever waits for it.
+        // Not other.wait(point), which would throw the other queue's errors here.
         while (!other.wait_for(point, std::chrono::seconds(1))) {
         }
     });

@@ -1,9 +1,9 @@
-// The reference device's queue and timeline: a command has run when its call returns. Not so callbacks and
-// waits for what has not happened yet: the caller may hold what they need, or be what they wait for. These
-// run on a thread of the queue's, and so does all that is given behind them, until nothing is left. A kernel
-// that fails (an access out of bounds) fails the wait for its point, as on any other device, not the launch.
+// The reference device's queue and timeline. A command has run when its call returns, except callbacks and
+// waits for points that have not passed: these may depend on the caller. They run on the queue's thread, and
+// so do all commands after them until none is left. If a kernel fails (an access out of bounds), the wait for
+// its point throws, as on any other device, not the launch.
 //
-// Invariant: while pending_ is not empty, its first command is the thread's, and nobody else runs any.
+// Invariant: while pending_ is not empty, the thread runs its first command, and no other thread runs any.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -27,12 +27,12 @@ public:
     void wait(backends::Point point) override;
     bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
 
-    /// The newest point given out.
+    /// Returns the newest point issued.
     [[nodiscard]] backends::Point last() const noexcept { return issued_.load(); }
     // For the queue, one call at a time:
-    /// Gives out the next point.
+    /// Issues the next point.
     backends::Point issue() noexcept { return ++issued_; }
-    /// The next point has passed, with its command's error if that failed.
+    /// Completes the next point, with its command's error if that failed.
     void pass(std::exception_ptr error) noexcept;
 
 private:
@@ -46,7 +46,7 @@ private:
 class ReferenceQueue final : public backends::Queue {
 public:
     explicit ReferenceQueue(unsigned subgroup_size) : subgroup_size_(subgroup_size) {}
-    /// Waits for its work. Errors that nobody waited for are lost.
+    /// Waits for its work. Errors that no wait has thrown are lost.
     ~ReferenceQueue() override;
     ReferenceQueue(const ReferenceQueue&) = delete;
     ReferenceQueue& operator=(const ReferenceQueue&) = delete;
@@ -75,18 +75,18 @@ private:
     };
 
     // With mutex_ held:
-    /// Bytes of the caller's, for the command that is given next: copied where it has to wait.
+    /// Returns the caller's bytes for the next command: a copy if the command has to wait.
     [[nodiscard]] Bytes keep(std::span<const std::byte> bytes) const;
-    /// Runs a command here, or behind those that are pending.
+    /// Runs a command on this thread, or after the pending ones.
     backends::Point give(Command command);
-    /// Has the thread run it.
+    /// Has the queue's thread run the command.
     backends::Point hand_over(Command command);
 
     void run_thread();
 
     unsigned subgroup_size_;
     ReferenceTimeline timeline_;
-    std::mutex mutex_;  // the order of commands; held while one runs in its caller
+    std::mutex mutex_;  // the order of commands; held while a caller runs one
     std::deque<Pending> pending_;
     std::condition_variable wake_;  // for the thread
     bool stop_ = false;

@@ -1,5 +1,5 @@
-// Launches, batches and the host's own commands. The hot path is launch(): one lock, the
-// arguments packed on the stack, five calls that record, one that submits. Nothing of ours there allocates.
+// Launches, batches and host commands. The hot path is launch(): one lock, the arguments packed on the stack,
+// five recording calls and one submission. It does not allocate.
 #include "backends/vulkan/vulkan_queue.hpp"
 
 #include "backends/vulkan/vulkan_batch.hpp"
@@ -13,8 +13,8 @@ namespace volley::backends::vulkan {
 using backends::Point;
 namespace {
 
-constexpr std::size_t backlog = 1024;     // points in flight before the submitting thread waits
-constexpr std::size_t few_commands = 32;  // in flight before asking the driver which are done
+constexpr std::size_t backlog = 1024;     // pending points before the submitting thread waits
+constexpr std::size_t few_commands = 32;  // pending before the driver is asked which have completed
 constexpr std::uint64_t argument_ring = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -51,7 +51,7 @@ void VulkanQueue::make_room(Lock& lock) {
     };
     if (has_room()) return;
     commands_.pass(timeline_.completed());
-    // Behind the host's commands waiting might never end: a callback may be what submits.
+    // With host commands pending, waiting might never end: a callback may be the submitting thread.
     if (has_room() || !host_commands_.empty()) return;
     const Point point = timeline_.last() - backlog / 2;
     lock.unlock();
@@ -64,7 +64,7 @@ void VulkanQueue::make_room(Lock& lock) {
 bool VulkanQueue::needs_barrier(Point after) const noexcept {
     const Point last = std::min(after, timeline_.last());
     if (last <= ordered_) return false;
-    // What is done needs no order. A device with caches of its own still has to make it visible.
+    // Completed work needs no ordering, but a device with its own caches still has to make it visible.
     return !is_software() || last > timeline_.reached();
 }
 
@@ -129,7 +129,8 @@ Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool orde
         });
         timeline_.issue(point);
     }
-    // Should it fail later, behind the host's commands, all before it is waited for instead.
+    // If its submission fails later, after the host commands, the host waits for everything before it
+    // instead.
     if (ordered) ordered_ = point - 1;
     return point;
 }
@@ -309,7 +310,7 @@ Point VulkanQueue::give(RecordedRun& run, std::uint32_t instances, const std::by
     return point;
 }
 
-// ---- the host's own commands ----
+// ---- host commands ----
 
 Point VulkanQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
@@ -341,12 +342,12 @@ Point VulkanQueue::wait_on_device(const VulkanTimeline& other, Point point,
 
 Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backends::Epilogue* epilogue) {
     calibrate();
-    // Two commands: the first when the queue comes to wait, the second when it goes on.
+    // Two commands: the first takes the time when the wait begins, the second when it ends.
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     VulkanCommand& before = commands_.begin(false);
     times->begin(before.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     static_cast<void>(submit(before));
-    before.times = times;  // the device writes there until its point has passed, also if the rest fails
+    before.times = times;  // the device writes there until the point has passed, even if the rest fails
     VulkanCommand& after = commands_.begin(false);
     try {
         times->end(after.buffer);
@@ -374,7 +375,7 @@ Point VulkanQueue::mark() {
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     VulkanCommand& command = commands_.begin(false);
-    // Its timestamps wait for all before it, as if a barrier stood there.
+    // Its timestamps wait for all earlier commands, as after a barrier.
     times->begin(command.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
     command.times = times;
     return submit(command);

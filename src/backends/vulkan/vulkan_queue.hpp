@@ -1,11 +1,11 @@
-// An in-order queue of a Vulkan device. A command is recorded and submitted inside of the call that makes it;
-// small transfers on an idle queue whose memory the host can address are done by the host right there.
+// An in-order queue of a Vulkan device. Calls record and submit their command before they return; small
+// transfers on an idle queue are done by the calling thread if the host can address the memory.
 //
-// Commands begin with a barrier only where something before them is not ordered yet: each remembers whether
-// it does, and ordered_ how far back that reaches. Batches (vulkan_batch.hpp) are recorded beforehand.
+// A command begins with a barrier only if it depends on an earlier command that no barrier has ordered yet;
+// ordered_ is the last point that is ordered. Batches (vulkan_batch.hpp) are recorded beforehand.
 //
-// What the host must do in the queue's order is done by a thread (backends/common/host_commands.hpp), and
-// commands behind it are submitted when it is done: the driver's queue is shared by several of ours.
+// Host commands in the queue's order run on a thread (backends/common/host_commands.hpp), and commands after
+// them are submitted when they have completed: several queues share the driver's queue, which must not block.
 #pragma once
 
 #include "backends/api/queue.hpp"
@@ -26,16 +26,16 @@ namespace volley::backends::vulkan {
 class RecordedRun;
 
 struct QueueOptions {
-    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // the ring of transfers
-    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // a transfer's piece
+    std::uint64_t staging_bytes = std::uint64_t{16} << 20;  // of the staging ring
+    std::uint64_t chunk_bytes = std::uint64_t{4} << 20;     // of a transfer, staged at once
 };
 
 class VulkanQueue final : public backends::Queue {
 public:
-    /// `host` is the heap for staging, arguments and reports, `rects` the kernels that move rows.
+    /// `host` is the heap for staging, arguments and reports; `rects` has the kernels that copy rows.
     VulkanQueue(std::shared_ptr<LogicalDevice> device, std::shared_ptr<Heap> host,
                 std::shared_ptr<backends::RectPrograms> rects, const QueueOptions& options);
-    /// Waits for its work. Errors that nobody waited for are lost.
+    /// Waits for its work. Errors that no wait has thrown are lost.
     ~VulkanQueue() override;
     VulkanQueue(const VulkanQueue&) = delete;
     VulkanQueue& operator=(const VulkanQueue&) = delete;
@@ -66,49 +66,50 @@ private:
     using Lock = std::unique_lock<std::mutex>;
     using StagingRing = backends::StagingRing<VulkanMemory, Heap>;
 
-    // All with mutex_ held; those that take the lock may let go of it meanwhile.
+    // All with mutex_ held; those that take the lock may release it temporarily.
     [[nodiscard]] bool idle() const noexcept { return timeline_.completed() >= timeline_.last(); }
     void make_room(Lock& lock);
-    /// An open command that follows that point of this queue's.
+    /// Begins a command that depends on the queue's commands up to `after`.
     [[nodiscard]] VulkanCommand& begin(backends::Point after = backends::Launch::everything);
-    /// Whether only a barrier makes what comes now follow that point.
+    /// Whether a new command needs a barrier to follow that point.
     [[nodiscard]] bool needs_barrier(backends::Point after) const noexcept;
-    /// Ends the command, submits it or puts it behind the host's, and gives its point out.
+    /// Ends the command, submits it now or after the pending host commands, and returns its point.
     backends::Point submit(VulkanCommand& command, backends::Epilogue* epilogue = nullptr);
-    /// The same for recorded buffers; `ordered`: they begin with a barrier.
+    /// Submits recorded buffers in the same way. `ordered`: they begin with a barrier.
     backends::Point hand_over(std::span<const VkCommandBuffer> buffers, bool ordered);
     void give_to_device(std::span<const VkCommandBuffer> buffers, backends::Point point,
                         VkSemaphore wait = VK_NULL_HANDLE, backends::Point wait_point = 0);
-    /// A launch whose dynamic arguments are in `values`.
+    /// Launches with the dynamic arguments in `values`.
     backends::Point launch(const backends::Launch& launch, const std::byte* values);
-    /// Instances of a batch's part.
+    /// Submits instances of a run.
     backends::Point give(RecordedRun& run, std::uint32_t instances, const std::byte* values,
                          std::size_t stride);
-    /// The same with the times of all commands told. `times` is of the batch's first command.
+    /// The same, timing all commands. `times` is the tag of the batch's first command.
     backends::Point give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
                                std::size_t stride, const backends::TimesTag& times);
-    /// The device waits for another queue; with an epilogue, where that is not all.
+    /// Has the device wait for another queue's point, with an epilogue if the host has work left there.
     backends::Point wait_on_device(const VulkanTimeline& other, backends::Point point,
                                    std::span<const VkCommandBuffer> buffers, backends::Epilogue* epilogue);
-    /// The same, and tells how long.
+    /// The same, timed.
     backends::Point wait_timed(const VulkanTimeline& other, backends::Point point,
                                backends::Epilogue* epilogue);
-    /// Before something is timed.
+    /// Calibrates the device's clock; called before a command is timed.
     void calibrate();
+    /// Returns an epilogue that reports the times.
     [[nodiscard]] backends::Epilogue telling(std::shared_ptr<TimedCommands> times);
     // Chunk by chunk through staging memory.
     backends::Point write_staged(Lock& lock, VulkanMemory& to, const std::byte* from,
                                  const backends::RectMove& move);
     backends::Point read_staged(Lock& lock, std::byte* to, const VulkanMemory& from,
                                 const backends::RectMove& move);
-    /// Begins a command, has f(CommandRecorder&) record, and submits it.
+    /// Begins a command, calls f(CommandRecorder&) to record it, and submits it.
     template <class F>
     backends::Point submit_recorded(F&& f, std::shared_ptr<VulkanMemory> staging = nullptr,
                                     backends::Epilogue* epilogue = nullptr);
     [[nodiscard]] bool is_software() const noexcept { return device_->physical().info.software; }
-    /// Whether rows that the host can address are its own to move, if the queue is idle.
+    /// Whether the calling thread should move the rows if the host can address them and the queue is idle.
     [[nodiscard]] bool suits_host(const backends::RectMove& move) const noexcept;
-    /// The device's part of a fill; the rows are joined.
+    /// Fills joined rows on the device.
     backends::Point fill_joined(Lock& lock, VulkanMemory& to, const backends::RectMove& move,
                                 std::span<const std::byte> pattern);
 
@@ -120,7 +121,7 @@ private:
     backends::ReportPool reports_;
     VulkanTimeline timeline_;
     CommandPool commands_;
-    backends::Point ordered_ = 0;  // what comes now follows all up to there without a barrier
+    backends::Point ordered_ = 0;  // new commands follow points up to here without a barrier
     std::mutex mutex_;
     backends::HostCommands host_commands_;
     StagingRing staging_;    // transfers
