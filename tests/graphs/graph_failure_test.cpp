@@ -2,7 +2,7 @@
 #include "graphs/graph_support.hpp"
 
 #include "backends/opencl/opencl_device.hpp"
-#include "runtime/context_core.hpp"
+#include "runtime/context_owner.hpp"
 
 #include <atomic>
 #include <optional>
