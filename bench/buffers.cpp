@@ -78,7 +78,7 @@ public:
             device_.write(plain_.span());
             wait();
         } else if (direction_.locked) {
-            device_.read_async(0, locked_).wait();
+            device_.read_async(locked_, 0).wait();
         } else {
             device_.read_into(plain_.span());
         }

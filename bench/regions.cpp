@@ -73,10 +73,10 @@ public:
         switch (kind_) {
             case Kind::Copy: copy_region(to_, volume_.target(), from_, volume_.source()).wait(); break;
             case Kind::Write:
-                to_.write_region(volume_.target(), in_host(volume_.source()));
+                write_region(to_, volume_.target(), in_host(volume_.source()));
                 wait();
                 break;
-            case Kind::Read: from_.read_region(0, volume_.source(), in_host(volume_.target())); break;
+            case Kind::Read: from_.sub(volume_.source()).read_into(in_host(volume_.target()), 0); break;
         }
     }
 

@@ -32,13 +32,13 @@ int main() {
     });
     const Buffer<float> row = dev.sub({3});  // the fourth row
     negate(row);
-    std::cout << "row 3 begins with " << dev.read_region(0, {3, slice(0, 3)})[1]
+    std::cout << "row 3 begins with " << read_region(dev, {3, slice(0, 3)}, 0)[1]
               << ", shares storage: " << (row.storage_id() == dev.storage_id() ? "yes" : "no") << '\n';
 
     // Regions: slices, integers, steps.
     Buffer<float> thumbnail({5, 4});
     copy_region(thumbnail, {}, dev, {slice(0, 17, 4), slice(0, 13, 4)});
-    dev.zero_region({all, slice(0, 4)});
+    zero_region(dev, {all, slice(0, 4)});
     std::cout << "thumbnail(1, 1) = " << thumbnail.sub({1, 1}).item()
               << ", image(1, 1) = " << dev.sub({1, 1}).item() << '\n';
 

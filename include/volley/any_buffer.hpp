@@ -1,4 +1,4 @@
-// A buffer whose element type is known at run time: what Buffer<T> is a thin face of.
+// AnyBuffer: a buffer whose element type is known at run time. Buffer<T> (buffer.hpp) adds the type.
 #pragma once
 
 #include <volley/api.hpp>
@@ -8,6 +8,7 @@
 #include <volley/native.hpp>
 #include <volley/placement.hpp>
 #include <volley/queue.hpp>
+#include <volley/queue_ref.hpp>
 #include <volley/shape.hpp>
 #include <volley/slice.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,17 +30,17 @@ class AnyHostArray;
 
 namespace detail {
 
-/// The shape that a buffer of that name (empty: none) is to have; errors name it.
+/// Returns the extents as a shape. Throws as Shape does; the error names the buffer if `name` is not empty.
 [[nodiscard]] VOLLEY_API Shape shape_of_buffer(std::initializer_list<Extent> extents, std::string_view name);
 
-/// Elements in host memory, of a buffer's type.
+/// Host memory that a transfer reads or writes. Its elements have the buffer's type.
 struct HostSide {
-    std::byte* data = nullptr;  // written to by reads alone
-    std::size_t count = 0;      // elements
-    bool shaped = false;        // false: side by side in row-major order, whatever the buffer's shape
-    Shape shape = {};           // else: this,
-    Strides strides = {};       //   and bytes between neighbours
-    const AnyHostArray* array = nullptr;  // page-locked
+    std::byte* data = nullptr;            // only reads of a buffer write to it
+    std::size_t count = 0;                // elements
+    bool shaped = false;                  // false: dense and row-major, for a buffer of any shape
+    Shape shape = {};                     // if shaped; must equal the buffer's
+    Strides strides = {};                 // if shaped; in bytes
+    const AnyHostArray* array = nullptr;  // the page-locked array that owns `data`, if one does
 };
 
 }  // namespace detail
@@ -47,129 +49,125 @@ using BufferId = Id<struct BufferTag>;
 using StorageId = Id<struct StorageTag>;
 
 struct BufferOptions {
-    std::string name = {};  ///< for messages; empty: "buffer 12"
+    std::string name = {};  ///< used in messages; if empty, "buffer 12"
     Shape padded_shape =
-        {};  ///< what is allocated, no smaller in any axis than the shape; empty: the shape itself
-    Placement placement = {};  ///< which queues have a replica of their own
-    bool zeroed = false;       ///< memory is cleared when it is made
+        {};  ///< the allocated shape, no smaller than the shape in any axis; empty: no padding
+    Placement placement = {};  ///< which queues have a replica
+    bool zeroed = false;       ///< clear the memory when it is allocated
 };
 
-/// A handle to an array in a storage, which has replicas for the queues of its context. Copies are the same
-/// buffer; views are other buffers of the same storage. Nothing is allocated until it is written to or
-/// launched with. A default-constructed one names no storage; using it is an error. Two threads may use one
-/// buffer; whose write comes last is up to them, and a copy from one queue's replica to another queue, made
-/// while another thread writes to it, may have some of each.
+/// A handle to an array in a storage, which has replicas for the queues of its context. Copies of a handle
+/// refer to the same array; views are other arrays in the same storage. Memory is allocated by the first
+/// write or launch. A default-constructed buffer has no storage; using it throws.
 ///
-/// Arrays are row-major, of up to 8 dimensions. An array with a padded shape is the corner at the origin of
-/// what is allocated; the padding may be read and written, and its contents are undefined. A kernel sees a
-/// buffer's window: all elements from its first to its last one as they lie in memory, padding included.
+/// Arrays are row-major and have up to 8 dimensions. An array with a padded shape is the corner at the origin
+/// of the allocated array; the padding may be read and written, and its contents are undefined. A kernel sees
+/// the buffer's window: all memory from its first to its last element, padding included.
+///
+/// Several threads may use one buffer, but must order their writes themselves. If one thread writes to a
+/// replica while another copies it to a different queue, the copy may contain old and new elements.
 class VOLLEY_API AnyBuffer {
 public:
     AnyBuffer() noexcept = default;
-    /// Makes a storage for the current context. Throws ArgumentError for a shape whose bytes overflow, a
-    /// padded shape that does not fit, a void type, or a placement on a queue of another context.
+    /// Creates a storage in the current context. Throws ArgumentError if the size in bytes overflows, the
+    /// padded shape is too small, the type is void, or the placement names a queue of another context.
     AnyBuffer(DType dtype, const Shape& shape, BufferOptions options = {});
 
-    // What it is
+    // ---- properties ----
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-    /// Bytes between neighbours along each axis.
+    /// Returns the distance between neighbours along each axis, in bytes.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
-    /// As it was made with; the shape itself for views and for arrays without padding.
+    /// Returns the allocated shape; for views and for arrays without padding, the shape.
     [[nodiscard]] const Shape& padded_shape() const noexcept {
         return padded_.rank() == 0 ? shape_ : padded_;
     }
-    /// In elements.
+    /// Returns the number of elements.
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
+    /// Returns the size of the elements in bytes, without padding.
     [[nodiscard]] std::size_t bytes() const noexcept { return size() * dtype_.size(); }
-    /// Of the whole storage.
-    [[nodiscard]] std::size_t total_bytes() const;
-    /// Where its first element lies in the storage, in bytes.
+    /// Returns the position of the first element in the storage, in bytes.
     [[nodiscard]] std::size_t offset() const noexcept { return static_cast<std::size_t>(offset_); }
-    /// From its first element to behind its last, with the padding that is its own: what a kernel sees.
+    /// Returns the size of the window that a kernel sees, in bytes: from the first element to the end of the
+    /// last one and of the buffer's padding.
     [[nodiscard]] std::size_t window_bytes() const noexcept { return static_cast<std::size_t>(window_); }
-    /// Whether its elements lie side by side.
+    /// Returns whether the elements are contiguous in row-major order.
     [[nodiscard]] bool is_contiguous() const noexcept;
-    /// The name given, or "buffer" and its id; with the place for views.
+    /// Returns the name for messages: "buffer 'samples'" or "buffer 12"; for a view, followed by its
+    /// position.
     [[nodiscard]] std::string name() const;
-    /// Of this handle: every view has its own; copies keep it.
+    /// Returns the id of this array. Each view has its own; copies of a handle share it.
     [[nodiscard]] BufferId id() const noexcept { return id_; }
-    /// Of the memory behind it, the same for a buffer and its views.
+    /// Returns the id of the storage, which a buffer shares with its views.
     [[nodiscard]] StorageId storage_id() const noexcept;
 
-    // Replicas
-    /// How many copies of the data there are: one for each queue, unless it was placed otherwise.
+    // ---- replicas ----
+    /// Returns the number of replicas: one per queue, unless the placement says otherwise.
     [[nodiscard]] unsigned replica_count() const;
-    /// Whether queue k has a replica, or shares one.
-    [[nodiscard]] bool exists_on(unsigned k) const;
-    /// Whether the replica of queue k has memory. False where there is none.
-    [[nodiscard]] bool is_allocated(unsigned k) const;
-    /// Makes the memory of all replicas. Idempotent, safe from several threads. Throws MemoryError; then the
-    /// replicas without memory can be tried again.
+    /// Returns whether the queue has a replica or shares one. Returns false for queues of other contexts.
+    [[nodiscard]] bool exists_on(QueueRef queue) const;
+    /// Returns whether the queue has a replica whose memory is allocated.
+    [[nodiscard]] bool is_allocated(QueueRef queue) const;
+    /// Allocates the memory of all replicas that have none. Thread-safe. Throws MemoryError; a later call
+    /// tries the remaining replicas again.
     void ensure_allocated() const;
-    /// Frees the memory of all replicas once the work that uses it is done, also that of views. Using it, or
-    /// a view, is an error from then on. Does not wait. Twice is once.
+    /// Frees the memory of all replicas once pending work no longer uses it. Does not block. Later uses of
+    /// the buffer or of its views throw ArgumentError; a second destroy() does nothing.
     void destroy() noexcept;
 
-    // Views: share the storage
-    /// Bytes [offset, offset + bytes) of the window, as an array of u8. Throws ArgumentError (InvalidView).
-    [[nodiscard]] AnyBuffer view_bytes(std::size_t offset, std::size_t bytes) const;
-    /// Elements [offset, offset + count) of the window, one-dimensional.
+    // ---- views, which share the storage ----
+    /// Returns elements [offset, offset + count) of the window as a one-dimensional buffer. Throws
+    /// ArgumentError (InvalidView) outside the window.
     [[nodiscard]] AnyBuffer view(std::size_t offset, std::size_t count) const;
-    /// The same bytes as another type, misaligned ones an error (InvalidView). Of the same size: the same
-    /// array. Else a contiguous buffer's last axis grows or shrinks, and any other's window becomes
-    /// one-dimensional.
+    /// Returns the same bytes as elements of another type. If the types differ in size, the last axis of a
+    /// contiguous buffer grows or shrinks, and the window of any other buffer becomes one-dimensional. Throws
+    /// ArgumentError (InvalidView) for misaligned elements and for sizes that are not a multiple.
     [[nodiscard]] AnyBuffer view_as(DType dtype) const;
-    /// A part of the array: slices, integers, new axes. See slice.hpp.
+    /// Returns a part of the array, selected by slices, integers and new axes (slice.hpp).
     [[nodiscard]] AnyBuffer sub(const Selection& selection) const;
-    /// The same elements in another shape. Contiguous buffers only.
+    /// Returns the same elements in another shape. Throws ArgumentError: SizeMismatch if the number of
+    /// elements differs, InvalidView if the buffer is not contiguous.
     [[nodiscard]] AnyBuffer reshape(const Shape& shape) const;
 
-    // Host data. All of these check everything before they allocate or write anything.
-    /// Copies host bytes, the array's elements in row-major order, to all replicas, or to the one of a queue.
-    /// The host's data can be changed when the call returns; it waits only where it must. Throws
-    /// ArgumentError (SizeMismatch) unless the sizes are equal.
-    void write_bytes(std::span<const std::byte> data);
-    void write_bytes(std::span<const std::byte> data, const Queue& queue);
-    /// Waits for the last writer of queue k's replica, not for later work, and copies its elements. Throws
-    /// MemoryError (NotAllocated) when nothing was ever written to it.
-    void read_bytes(std::span<std::byte> data, unsigned k) const;
-    /// What read_bytes checks before it waits: that queue k has a replica that has been written to.
-    void check_readable(unsigned k) const;
+    // ---- transfers ----
+    // Each of them checks all of its arguments before it allocates or writes anything. The queue is the last
+    // argument; QueueRef documents its errors.
 
-    /// From and to page-locked memory (host_array.hpp), which is kept alive until it is done. Shapes and
-    /// types must agree.
-    Event write_async(const AnyHostArray& from);
-    Event write_async(const AnyHostArray& from, const Queue& queue);
-    Event read_async(unsigned k, const AnyHostArray& to) const;
+    /// Copies bytes, the elements in row-major order, to the queue's replica or to all. The data may change
+    /// when the call returns; it blocks only if the device cannot take the data at once. Throws ArgumentError
+    /// (SizeMismatch) unless the sizes are equal, MemoryError.
+    void write_bytes(std::span<const std::byte> data, std::optional<QueueRef> queue = {});
+    /// Blocks until the last write to the replica has completed, but not for later work, and copies the
+    /// elements. Throws MemoryError (NotAllocated) if nothing was ever written to the replica.
+    void read_bytes(std::span<std::byte> data, QueueRef queue = 0) const;
+    /// Copies page-locked memory (host_array.hpp) of the same type and shape to the queue's replica or to
+    /// all. Does not block. The host array stays alive until the event and must not change before it.
+    Event write_async(const AnyHostArray& from, std::optional<QueueRef> queue = {});
+    /// Copies the queue's replica to page-locked memory of the same type and shape. Does not block.
+    Event read_async(const AnyHostArray& to, QueueRef queue = 0) const;
+    /// Sets every element to the given bytes, which must be one element. Does not block.
+    Event fill_bytes(std::span<const std::byte> element, std::optional<QueueRef> queue = {});
+    /// Sets all bytes of the elements to zero. Does not block.
+    Event zero(std::optional<QueueRef> queue = {});
+    /// Copies the elements of a buffer of the same type, shape and context; each replica copies from the
+    /// nearest one that was written. Copies between devices are pipelined through page-locked memory. Does
+    /// not block. Throws ArgumentError (InvalidView) for overlapping views, MemoryError (NotAllocated) if
+    /// `other` was never written.
+    Event copy_from(const AnyBuffer& other, std::optional<QueueRef> queue = {});
 
-    /// From any host memory, to the replica of one queue, or to all. Not `async`: the data can be changed
-    /// when it returns. Async: it must stay as it is until the event; `owner`, if given, is kept until then.
-    Event write_from(const detail::HostSide& from, const Queue* queue, bool async,
-                     std::shared_ptr<const void> owner = nullptr);
-    /// Into any host memory. Not `async`: waits.
-    Event read_to(const detail::HostSide& to, unsigned k, bool async) const;
+    // ---- host access without a copy ----
+    /// Returns the window of the replica, padding included, if the host can address the device's memory
+    /// (DeviceInfo::host_memory). Blocks until pending work that uses it has completed; the const overload
+    /// waits for writes only. The span is valid while the buffer and its context exist; work submitted later
+    /// may change its elements at any time, which map() prevents.
+    ///
+    /// Throws MemoryError: NotHostAccessible, then NotAllocated; ArgumentError (InvalidView) if the element
+    /// type needs a stricter alignment than the memory has.
+    [[nodiscard]] std::span<const std::byte> as_host_bytes(QueueRef queue = 0) const;
+    [[nodiscard]] std::span<std::byte> as_host_bytes(QueueRef queue = 0);
 
-    /// Repeats the bytes of one element over all replicas. Does not wait.
-    Event fill_bytes(std::span<const std::byte> element);
-    /// Sets all bytes of its elements to zero. Does not wait.
-    Event zero();
-    /// Copies another buffer's elements, of the same type and shape: each replica from the nearest one.
-    /// Inside a device directly, between devices through page-locked memory in a pipeline. Throws
-    /// ArgumentError for overlapping views of one storage. Does not wait.
-    Event copy_from(const AnyBuffer& other);
-    /// `count` elements of the window from one place to another. Refuses ranges that overlap (InvalidView).
-    Event copy_within(std::size_t to, std::size_t from, std::size_t count);
-
-    // Where the host shares the device's memory
-    /// The window of queue k's replica, padding included, without a copy. Waits for the work that touches it:
-    /// const, for its writers alone. Valid while the buffer and its context live and no later work changes
-    /// it. Throws MemoryError: NotHostAccessible, then NotAllocated; ArgumentError (InvalidView) for types
-    /// that are aligned to more than 64 bytes where the memory is not.
-    [[nodiscard]] std::span<const std::byte> as_host_bytes(unsigned k) const;
-    [[nodiscard]] std::span<std::byte> as_host_bytes(unsigned k);
-
-    /// The storage, for the runtime; throws for a default-constructed buffer.
+    // ---- for the runtime ----
+    /// Throws for a default-constructed buffer.
     [[nodiscard]] runtime::Storage& storage() const {
         if (storage_ == nullptr) fail_empty();
         return *storage_;
@@ -177,24 +175,33 @@ public:
     [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
         return storage_;
     }
-    /// Elements that a kernel may touch.
+    /// Returns the number of elements that a kernel may access.
     [[nodiscard]] std::uint64_t window_elements() const noexcept {
         return dtype_.size() == 0 ? 0 : window_bytes() / dtype_.size();
     }
-    /// Whether the bytes between its elements are padding of its own, not other views' elements.
+    /// Returns whether the bytes between the elements are this buffer's padding, not elements of other views.
     [[nodiscard]] bool owns_window() const noexcept { return owns_window_; }
-
-    // Checks: each throws ArgumentError naming the buffer
-    void check_contiguous() const;               ///< InvalidView
-    void check_single() const;                   ///< SizeMismatch unless it has one element
-    void check_queue(const Queue& queue) const;  ///< WrongContext
-    /// The queue by which replica r is known: the first that works on it.
-    [[nodiscard]] unsigned queue_of_replica(unsigned r) const;
-    /// Throws ArgumentError (TypeMismatch) unless the elements are of that type.
-    void check_type(DType wanted) const;
-    /// A buffer on a storage that exists already, for the runtime.
+    /// Returns the number of a queue that has a replica. Throws as QueueRef documents.
+    [[nodiscard]] unsigned queue_index(QueueRef queue) const;
+    /// Creates a buffer in an existing storage.
     AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
               const Strides& strides, std::string name, bool owns_window = true);
+
+protected:
+    /// Copies host memory to the queue's replica or to all. Unless `async`, the memory may change when the
+    /// call returns; else it must not change before the event, and `owner` is kept until then.
+    Event write_from(const detail::HostSide& from, std::optional<QueueRef> queue, bool async,
+                     std::shared_ptr<const void> owner = nullptr);
+    /// Copies the queue's replica to host memory. Blocks unless `async`.
+    Event read_to(const detail::HostSide& to, QueueRef queue, bool async) const;
+    /// Returns the first queue that uses replica r.
+    [[nodiscard]] unsigned queue_of_replica(unsigned r) const;
+
+    // These throw an error that names the buffer.
+    void check_readable(QueueRef queue) const;  ///< as read_bytes does before it blocks
+    void check_contiguous() const;              ///< ArgumentError (InvalidView)
+    void check_single() const;                  ///< ArgumentError (SizeMismatch) unless it has one element
+    void check_type(DType expected) const;      ///< ArgumentError (TypeMismatch)
 
 private:
     [[nodiscard]] AnyBuffer make_view(DType dtype, const Shape& shape, const Strides& strides,

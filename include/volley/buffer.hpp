@@ -1,4 +1,4 @@
-// Buffer<T>: data that kernels work on, with a replica for each queue of every device of the context.
+// Buffer<T>: an array that kernels work on, with a replica for each queue of every device of the context.
 #pragma once
 
 #include <volley/any_buffer.hpp>
@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -21,7 +22,7 @@ namespace volley {
 
 namespace detail {
 
-/// A range of Ts: anything with a size that can be iterated, whose elements are T exactly.
+/// A sized range whose elements are exactly T.
 template <class R, class T>
 concept RangeOf = requires(const R& range) {
     { std::size(range) } -> std::convertible_to<std::size_t>;
@@ -29,40 +30,81 @@ concept RangeOf = requires(const R& range) {
     requires std::same_as<std::iter_value_t<decltype(std::begin(range))>, T>;
 };
 
-/// One that lies in memory in one piece.
+/// A range whose elements are contiguous.
 template <class R, class T>
 concept ContiguousRangeOf = RangeOf<R, T> && requires(const R& range) {
     { std::data(range) } -> std::convertible_to<const T*>;
 };
 
-/// Shaped host data: an ArrayView, or what looks like std::mdspan.
+/// The element type of host data with a shape, an ArrayView or an mdspan; const if the data is read-only.
 template <class R>
-concept ShapedHost = MdspanLike<R> || requires(const R& view) {
-    []<class T>(const ArrayView<T>&) {}(view);
-};
-
-/// The same, with elements of type T.
-template <MdspanLike M>
-std::remove_cvref_t<typename M::reference> shaped_element(const M& array);
+struct ShapedElement {};
 template <class T>
-std::remove_cv_t<T> shaped_element(const ArrayView<T>& view);
-template <class R, class T>
-concept ShapedHostOf = ShapedHost<R> && requires(const R& data) {
-    { shaped_element(data) } -> std::same_as<T>;
+struct ShapedElement<ArrayView<T>> {
+    using type = T;
+};
+template <MdspanLike M>
+struct ShapedElement<M> {
+    using type = std::remove_reference_t<typename M::reference>;
 };
 
-/// What a buffer of T can be written with. The elements of a host array are looked at when it is.
+template <class R>
+concept ShapedHost = requires {
+    typename ShapedElement<R>::type;
+};
+
+template <class R, class T>
+concept ShapedHostOf = ShapedHost<R> && std::same_as<std::remove_const_t<typename ShapedElement<R>::type>, T>;
+
+/// Data that can be written to a buffer of T. The element type of a host array is checked at run time.
 template <class R, class T>
 concept HostDataOf = RangeOf<R, T> || ShapedHostOf<R, T> || std::derived_from<R, AnyHostArray>;
 
-/// Whose elements end with the expression that it stands in.
+/// Writable memory: an lvalue, or a view of memory such as std::span, not a temporary that owns its elements.
+template <class R, class T>
+concept WritableRangeOf = requires(R& range) {
+    { std::size(range) } -> std::convertible_to<std::size_t>;
+    { std::data(range) } -> std::same_as<T*>;
+    requires std::is_lvalue_reference_v<R> || std::ranges::enable_borrowed_range<std::remove_cvref_t<R>>;
+};
+template <class R, class T>
+concept WritableShapedOf = ShapedHost<R> && std::same_as<typename ShapedElement<R>::type, T>;
+
+/// Memory that a buffer of T can be read into, for an argument of type R&&.
+template <class R, class T>
+concept HostMemoryOf = WritableRangeOf<R, T> || WritableShapedOf<std::remove_cvref_t<R>, T> ||
+    std::derived_from<std::remove_cvref_t<R>, AnyHostArray>;
+
+/// A std::initializer_list, whose elements are destroyed at the end of the full expression.
 template <class R>
 concept InitializerList = requires(const R& list) {
     []<class T>(std::initializer_list<T>) {}(list);
 };
 
+/// A range without a shape.
 template <class R>
-using element_of = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
+concept PlainRange = !ShapedHost<R> && !std::derived_from<R, AnyHostArray> && requires(const R& range) {
+    *std::begin(range);
+};
+
+/// The element type of host data.
+template <class R>
+struct HostElement {};
+template <PlainRange R>
+struct HostElement<R> {
+    using type = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
+};
+template <ShapedHost R>
+struct HostElement<R> {
+    using type = std::remove_const_t<typename ShapedElement<R>::type>;
+};
+template <std::derived_from<AnyHostArray> R>
+requires requires { typename R::value_type; }
+struct HostElement<R> {
+    using type = typename R::value_type;
+};
+template <class R>
+using element_of = typename HostElement<R>::type;
 
 template <class T>
 [[nodiscard]] HostSide dense_side(const T* data, std::size_t count) {
@@ -78,7 +120,7 @@ template <class T>
             .strides = view.strides().times(sizeof(T))};
 }
 
-/// Calls use(side) with the data, which is copied first where it does not lie in one piece.
+/// Calls use(side) with the data. Copies the data first if it is not contiguous.
 template <class T, class R, class F>
 auto with_side(const R& data, F&& use) {
     if constexpr (std::derived_from<R, AnyHostArray>) {
@@ -100,11 +142,17 @@ auto with_side(const R& data, F&& use) {
 
 }  // namespace detail
 
-/// Elements of a scalar, complex, vector, matrix, std::array or reflected struct type, in the host's layout.
+/// An array of numbers, complex numbers, vectors, matrices, std::arrays or reflected structs, in the host's
+/// layout. AnyBuffer documents replicas, views and host access.
 ///
-///     Buffer<float> big({1000, 1000});           // lazy: no memory until first use
+///     Buffer<float> big({1000, 1000});           // no memory until the first use
 ///     Buffer<int> data = as_buffer(host_vector);
 ///     std::vector<int> back = data.read(0);
+///
+/// A transfer takes the queue last, as a number or a Queue. Without one, writes go to all replicas.
+///
+///     data.write(host_vector, 1);
+///     data.read_into(back, queue(1));
 template <class T>
 class Buffer : public AnyBuffer {
     static_assert(
@@ -115,7 +163,7 @@ public:
     using value_type = T;
 
     Buffer() noexcept = default;
-    /// For the current context. Nothing is allocated yet.
+    /// Creates a buffer of the current context. Does not allocate. Throws as AnyBuffer does.
     explicit Buffer(const Shape& shape, BufferOptions options = {})
         : AnyBuffer(dtype_of<T>(), shape, std::move(options)) {}
     template <std::integral I>
@@ -123,12 +171,12 @@ public:
         : Buffer(std::initializer_list<Extent>{size}, std::move(options)) {}
     // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit Buffer(std::initializer_list<Extent> shape, BufferOptions options = {})
-        // In braces, which keep the order: the name is read before it moves on.
+        // Braces evaluate in order: the name is read before the options are moved from.
         : AnyBuffer{dtype_of<T>(), detail::shape_of_buffer(shape, options.name), std::move(options)} {}
-    /// The same buffer with its type known. Throws ArgumentError (TypeMismatch) where it is another.
+    /// Adds the type to a buffer. Throws ArgumentError (TypeMismatch) if it has another one.
     explicit Buffer(AnyBuffer buffer) : AnyBuffer(std::move(buffer)) { check_type(dtype_of<T>()); }
 
-    // Views: see AnyBuffer
+    // ---- views: see AnyBuffer ----
     [[nodiscard]] Buffer view(std::size_t offset, std::size_t count) const {
         return Buffer(AnyBuffer::view(offset, count));
     }
@@ -139,141 +187,23 @@ public:
     [[nodiscard]] Buffer sub(const Selection& selection) const { return Buffer(AnyBuffer::sub(selection)); }
     [[nodiscard]] Buffer reshape(const Shape& shape) const { return Buffer(AnyBuffer::reshape(shape)); }
 
-    /// Copies host data to all replicas, or to a queue's: a range of as many elements in row-major order; an
-    /// ArrayView, an mdspan or a HostArray of the same shape. The data can be changed when it returns; it
-    /// waits only where it must.
+    // ---- host to device ----
+    /// Copies host data to the queue's replica or to all: a range with as many elements in row-major order,
+    /// or an ArrayView, mdspan or HostArray of the same shape. The data may change when the call returns; it
+    /// blocks only if the device cannot take the data at once. Throws ArgumentError (SizeMismatch),
+    /// MemoryError.
     template <detail::HostDataOf<T> R>
-    void write(const R& data) {
-        detail::with_side<T>(data,
-                             [this](const detail::HostSide& side) { write_from(side, nullptr, false); });
+    void write(const R& data, std::optional<QueueRef> queue = {}) {
+        detail::with_side<T>(data, [&](const detail::HostSide& side) { write_from(side, queue, false); });
     }
-    template <detail::HostDataOf<T> R>
-    void write(const R& data, const Queue& queue) {
-        detail::with_side<T>(data, [&](const detail::HostSide& side) { write_from(side, &queue, false); });
+    void write(std::initializer_list<T> data, std::optional<QueueRef> queue = {}) {
+        write<std::initializer_list<T>>(data, queue);
     }
-    void write(std::initializer_list<T> data) { write<std::initializer_list<T>>(data); }
-    /// One element.
-    void write(const T& value) requires(!requires(const T& several) { std::begin(several); }) {
-        write(std::span<const T, 1>(&value, 1));
-    }
-
-    /// The same without waiting: data that is given as an lvalue, or by a std::span, must stay as it is until
-    /// the event; any other rvalue is kept alive until then, and so is a HostArray's memory.
+    /// Copies host data without blocking. An lvalue or a std::span must not change before the event; the
+    /// memory of any other rvalue and of a HostArray is kept until then.
     template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_async(R&& data) {
-        return write_async_to(nullptr, std::forward<R>(data));
-    }
-    template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_async(R&& data, const Queue& queue) {
-        return write_async_to(&queue, std::forward<R>(data));
-    }
-
-    /// The elements of queue k's replica. Waits for their last writer. See AnyBuffer::read_bytes.
-    [[nodiscard]] std::vector<T> read(unsigned k) const {
-        check_readable(k);  // before memory is made for the result
-        if constexpr (std::same_as<T, bool>) {
-            const auto bytes = std::make_unique<bool[]>(size());
-            read_into(std::span<bool>(bytes.get(), size()), k);
-            return std::vector<bool>(bytes.get(), bytes.get() + size());
-        } else {
-            std::vector<T> data(size());
-            read_into(std::span<T>(data), k);
-            return data;
-        }
-    }
-    [[nodiscard]] std::vector<T> read(const Queue& queue) const {
-        check_queue(queue);
-        return read(queue.index());
-    }
-    /// Every replica, in the order of the queues.
-    [[nodiscard]] std::vector<std::vector<T>> read() const {
-        std::vector<std::vector<T>> all_replicas;
-        for (unsigned r = 0; r < replica_count(); ++r) all_replicas.push_back(read(queue_of_replica(r)));
-        return all_replicas;
-    }
-    /// Into memory of the caller's: as many elements, or an array of the same shape.
-    void read_into(std::span<T> data, unsigned k = 0) const {
-        read_to(detail::dense_side<T>(data.data(), data.size()), k, false);
-    }
-    void read_into(const ArrayView<T>& data, unsigned k = 0) const {
-        read_to(detail::view_side(data), k, false);
-    }
-    void read_into(const HostArray<T>& data, unsigned k = 0) const {
-        detail::with_side<T>(data, [&](const detail::HostSide& side) { read_to(side, k, false); });
-    }
-    /// The same without waiting: the memory must stay until the event; a HostArray's does by itself.
-    Event read_async(unsigned k, std::span<T> data) const {
-        return read_to(detail::dense_side<T>(data.data(), data.size()), k, true);
-    }
-    Event read_async(unsigned k, const ArrayView<T>& data) const {
-        return read_to(detail::view_side(data), k, true);
-    }
-    Event read_async(unsigned k, const HostArray<T>& data) const { return AnyBuffer::read_async(k, data); }
-
-    // Regions: parts of the array, as sub() selects them
-    template <detail::HostDataOf<T> R>
-    void write_region(const Selection& region, const R& data) {
-        sub(region).write(data);
-    }
-    template <class R>
-    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event write_region_async(const Selection& region,
-                                                                                    R&& data) {
-        return sub(region).write_async(std::forward<R>(data));
-    }
-    [[nodiscard]] std::vector<T> read_region(unsigned k, const Selection& region) const {
-        return sub(region).read(k);
-    }
-    void read_region(unsigned k, const Selection& region, const ArrayView<T>& to) const {
-        sub(region).read_into(to, k);
-    }
-    Event read_region_async(unsigned k, const Selection& region, const ArrayView<T>& to) const {
-        return sub(region).read_async(k, to);
-    }
-    Event read_region_async(unsigned k, const Selection& region, const HostArray<T>& to) const {
-        return sub(region).read_async(k, to);
-    }
-    Event fill_region(const Selection& region, const T& value) { return sub(region).fill(value); }
-    Event zero_region(const Selection& region) { return sub(region).zero(); }
-
-    /// Sets every element of every replica. Does not wait.
-    Event fill(const T& value) { return fill_bytes(std::as_bytes(std::span<const T, 1>(&value, 1))); }
-
-    /// Page-locked memory with its shape and padding.
-    [[nodiscard]] HostArray<T> empty_like() const { return HostArray<T>(AnyHostArray::like(*this)); }
-
-    // Without a copy, where the host shares the device's memory. See AnyBuffer::as_host_bytes for waits and
-    // errors.
-    /// Contiguous buffers only (else InvalidView: use as_array).
-    [[nodiscard]] std::span<const T> as_span(unsigned k = 0) const {
-        check_contiguous();
-        return detail::elements<const T>(as_host_bytes(k), size());
-    }
-    [[nodiscard]] std::span<T> as_span(unsigned k = 0) {
-        check_contiguous();
-        return detail::elements<T>(as_host_bytes(k), size());
-    }
-    /// The array with its shape and strides.
-    [[nodiscard]] ArrayView<const T> as_array(unsigned k = 0) const {
-        return detail::array_of<const T>(as_host_bytes(k), shape(), strides());
-    }
-    [[nodiscard]] ArrayView<T> as_array(unsigned k = 0) {
-        return detail::array_of<T>(as_host_bytes(k), shape(), strides());
-    }
-    /// The same for the time of a guard: commands that use the replica are refused until its end.
-    [[nodiscard]] Mapping<const T> map(unsigned k = 0) const { return Mapping<const T>(*this, k); }
-    [[nodiscard]] Mapping<T> map(unsigned k = 0) { return Mapping<T>(*this, k); }
-
-    /// The value of a buffer with one element, on any device. Throws ArgumentError (SizeMismatch) for others.
-    [[nodiscard]] T item(unsigned k = 0) const {
-        check_single();
-        T value;
-        read_into(std::span<T, 1>(&value, 1), k);
-        return value;
-    }
-
-private:
-    template <class R>
-    Event write_async_to(const Queue* queue, R&& data) {
+    requires detail::HostDataOf<std::remove_cvref_t<R>, T> Event
+    write_async(R&& data, std::optional<QueueRef> queue = {}) {
         using Data = std::remove_cvref_t<R>;
         if constexpr (std::derived_from<Data, AnyHostArray> || std::is_lvalue_reference_v<R>) {
             constexpr bool stays = std::derived_from<Data, AnyHostArray> || detail::ShapedHost<Data> ||
@@ -289,52 +219,124 @@ private:
                 data, [&](const detail::HostSide& side) { return write_from(side, queue, false); });
         }
     }
+    /// Sets every element of the queue's replica or of all. Does not block.
+    Event fill(const T& value, std::optional<QueueRef> queue = {}) {
+        return fill_bytes(std::as_bytes(std::span<const T, 1>(&value, 1)), queue);
+    }
+
+    // ---- device to host ----
+    /// Returns the elements of the queue's replica in row-major order. Blocks until the last write to it has
+    /// completed. Throws MemoryError (NotAllocated) if nothing was ever written to it.
+    [[nodiscard]] std::vector<T> read(QueueRef queue) const {
+        check_readable(queue);  // before the result is allocated
+        if constexpr (std::same_as<T, bool>) {
+            const auto bytes = std::make_unique<bool[]>(size());
+            read_into(std::span<bool>(bytes.get(), size()), queue);
+            return std::vector<bool>(bytes.get(), bytes.get() + size());
+        } else {
+            std::vector<T> data(size());
+            read_into(data, queue);
+            return data;
+        }
+    }
+    /// Returns the elements of every replica, in the order of the queues. Blocks as read(queue) does.
+    [[nodiscard]] std::vector<std::vector<T>> read() const {
+        std::vector<std::vector<T>> all_replicas;
+        for (unsigned r = 0; r < replica_count(); ++r) all_replicas.push_back(read(queue_of_replica(r)));
+        return all_replicas;
+    }
+    /// Copies the elements to host memory: a contiguous range of as many elements, or an ArrayView, mdspan or
+    /// HostArray of the same shape. Blocks and throws as read(queue) does.
+    template <class R>
+    requires detail::HostMemoryOf<R, T>
+    void read_into(R&& to, QueueRef queue = 0) const {
+        detail::with_side<T>(to, [&](const detail::HostSide& side) { read_to(side, queue, false); });
+    }
+    /// Copies the elements without blocking. The memory must exist until the event; that of a HostArray is
+    /// kept until then.
+    template <class R>
+    requires detail::HostMemoryOf<R, T> Event read_async(R&& to, QueueRef queue = 0)
+    const {
+        return detail::with_side<T>(to,
+                                    [&](const detail::HostSide& side) { return read_to(side, queue, true); });
+    }
+    /// Returns the value of a buffer with one element. Blocks as read(queue) does. Throws ArgumentError
+    /// (SizeMismatch) for other sizes.
+    [[nodiscard]] T item(QueueRef queue = 0) const {
+        check_single();
+        T value;
+        read_into(std::span<T, 1>(&value, 1), queue);
+        return value;
+    }
+
+    // ---- host memory ----
+    /// Returns page-locked memory with the buffer's shape and padding, for the fastest transfers.
+    [[nodiscard]] HostArray<T> empty_like() const { return HostArray<T>(AnyHostArray::like(*this)); }
+
+    // The following return the device's memory without a copy; AnyBuffer::as_host_bytes documents when they
+    // block and what they throw.
+
+    /// Returns the elements of a contiguous buffer. Throws ArgumentError (InvalidView) for any other one, for
+    /// which there is as_array().
+    [[nodiscard]] std::span<const T> as_span(QueueRef queue = 0) const {
+        check_contiguous();
+        return detail::elements<const T>(as_host_bytes(queue), size());
+    }
+    [[nodiscard]] std::span<T> as_span(QueueRef queue = 0) {
+        check_contiguous();
+        return detail::elements<T>(as_host_bytes(queue), size());
+    }
+    /// Returns the array with its shape and strides.
+    [[nodiscard]] ArrayView<const T> as_array(QueueRef queue = 0) const {
+        return detail::array_of<const T>(as_host_bytes(queue), shape(), strides());
+    }
+    [[nodiscard]] ArrayView<T> as_array(QueueRef queue = 0) {
+        return detail::array_of<T>(as_host_bytes(queue), shape(), strides());
+    }
+    /// Returns a guard with the array; until it is destroyed, commands that use the replica throw.
+    [[nodiscard]] Mapping<const T> map(QueueRef queue = 0) const { return Mapping<const T>(*this, queue); }
+    [[nodiscard]] Mapping<T> map(QueueRef queue = 0) { return Mapping<T>(*this, queue); }
 };
 
-/// A buffer of a range's elements, one-dimensional, with the data in every replica.
+/// Returns a buffer with the data in every replica. The buffer of an ArrayView or mdspan has its shape, that
+/// of a HostArray also its padding; that of any other range is one-dimensional. Throws as the constructor and
+/// Buffer::write do.
 template <class R>
-requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> &&
-         !std::derived_from<R, AnyHostArray>)
-    [[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, BufferOptions options = {}) {
-    Buffer<detail::element_of<R>> buffer(std::size(data), std::move(options));
-    buffer.write(data);
-    return buffer;
+requires detail::HostDataOf<R, detail::element_of<R>>
+[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, BufferOptions options = {}) {
+    if constexpr (detail::MdspanLike<R>) {
+        return as_buffer(as_view(data), std::move(options));
+    } else {
+        Shape shape;
+        if constexpr (detail::ShapedHost<R> || std::derived_from<R, AnyHostArray>) {
+            shape = data.shape();
+        } else {
+            shape = Shape(std::size(data));
+        }
+        if constexpr (std::derived_from<R, AnyHostArray>) {
+            if (options.padded_shape.rank() == 0) options.padded_shape = data.padded_shape();
+        }
+        Buffer<detail::element_of<R>> buffer(shape, std::move(options));
+        buffer.write(data);
+        return buffer;
+    }
 }
-template <class T>
-[[nodiscard]] Buffer<T> as_buffer(std::initializer_list<T> data, BufferOptions options = {}) {
-    Buffer<T> buffer(data.size(), std::move(options));
-    buffer.write(data);
-    return buffer;
-}
-/// The same with another shape of as many elements.
-template <class R>
-requires(detail::RangeOf<R, detail::element_of<R>> && !detail::ShapedHost<R> &&
-         !std::derived_from<R, AnyHostArray>)
-    [[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape,
-                                                          BufferOptions options = {}) {
+/// Returns a buffer of the given shape. Throws ArgumentError (SizeMismatch) unless the range has as many
+/// elements.
+template <detail::PlainRange R>
+requires detail::RangeOf<R, detail::element_of<R>>
+[[nodiscard]] Buffer<detail::element_of<R>> as_buffer(const R& data, const Shape& shape,
+                                                      BufferOptions options = {}) {
     Buffer<detail::element_of<R>> buffer(shape, std::move(options));
     buffer.write(data);
     return buffer;
 }
-/// Of the shape of the data: an ArrayView, an mdspan, a HostArray (with its padding).
+/// Returns a buffer of values, rows, or planes of rows: `as_buffer({{1, 2, 3}, {4, 5, 6}})`. Throws
+/// ArgumentError (InvalidShape) for lists of different lengths.
 template <class T>
-[[nodiscard]] Buffer<std::remove_const_t<T>> as_buffer(const ArrayView<T>& data, BufferOptions options = {}) {
-    Buffer<std::remove_const_t<T>> buffer(data.shape(), std::move(options));
-    buffer.write(data);
-    return buffer;
+[[nodiscard]] Buffer<T> as_buffer(std::initializer_list<T> data, BufferOptions options = {}) {
+    return as_buffer<std::initializer_list<T>>(data, std::move(options));
 }
-template <detail::MdspanLike M>
-[[nodiscard]] auto as_buffer(const M& data, BufferOptions options = {}) {
-    return as_buffer(as_view(data), std::move(options));
-}
-template <class T>
-[[nodiscard]] Buffer<T> as_buffer(const HostArray<T>& data, BufferOptions options = {}) {
-    if (options.padded_shape.rank() == 0) options.padded_shape = data.padded_shape();
-    Buffer<T> buffer(data.shape(), std::move(options));
-    buffer.write(data);
-    return buffer;
-}
-/// Rows, and planes of rows: `as_buffer({{1, 2, 3}, {4, 5, 6}})`. Ragged lists are an error (InvalidShape).
 template <class T>
 [[nodiscard]] Buffer<T> as_buffer(std::initializer_list<std::initializer_list<T>> rows,
                                   BufferOptions options = {}) {

@@ -1,4 +1,4 @@
-// Arrays in page-locked host memory: what devices read and write fastest.
+// HostArray<T>: an array in page-locked host memory, which devices access fastest.
 #pragma once
 
 #include <volley/any_buffer.hpp>
@@ -12,34 +12,32 @@
 namespace volley {
 
 struct HostArrayOptions {
-    Shape padded_shape = {};          ///< as of buffers: a transfer is one piece when both agree
-    std::optional<Queue> queue = {};  ///< the device whose backend makes the memory; else the context's first
+    Shape padded_shape = {};          ///< the allocated shape; equal to the buffer's, a transfer is one piece
+    std::optional<Queue> queue = {};  ///< its device allocates the memory; default: the context's first
 };
 
-/// A host array whose element type is known at run time. A handle: copies are the same array. Its memory is
-/// kept until transfers that use it are done.
+/// A host array whose element type is known at run time. Copies of the handle refer to the same array. The
+/// memory is freed when the last handle is destroyed and all transfers that use it have completed.
 class VOLLEY_API AnyHostArray {
 public:
     AnyHostArray() noexcept = default;
-    /// Allocates at once; the contents are undefined. Throws as AnyBuffer does, and MemoryError.
+    /// Allocates the memory; its contents are undefined. Throws as AnyBuffer does, and MemoryError.
     AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptions& options = {});
-    /// With the type, shape and padding of a buffer, made by its device: transfers between the two are one
-    /// piece.
+    /// Returns a host array with the buffer's type, shape and padding, allocated by its device, so that
+    /// transfers between the two are one piece.
     [[nodiscard]] static AnyHostArray like(const AnyBuffer& buffer);
 
     [[nodiscard]] DType dtype() const noexcept { return dtype_; }
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     [[nodiscard]] const Shape& padded_shape() const noexcept { return padded_; }
-    /// In bytes.
+    /// Returns the distance between neighbours along each axis, in bytes.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
-    /// The first element; the host's addresses are those of its strides from here. Throws when the context is
-    /// gone.
+    /// Returns the address of the first element. Throws if the context was destroyed.
     [[nodiscard]] std::byte* bytes() const;
 
-    /// Throws ArgumentError (TypeMismatch) unless the elements are of that type.
-    void check_type(DType wanted) const;
-    /// What transfers need to know of it.
+    // ---- for the runtime ----
+    /// Returns the array as one side of a transfer.
     [[nodiscard]] detail::HostSide side() const {
         return {.data = bytes(),
                 .count = size(),
@@ -48,11 +46,15 @@ public:
                 .strides = strides_,
                 .array = this};
     }
-    /// For the runtime; throws for a default-constructed one.
+    /// Throws for a default-constructed array.
     [[nodiscard]] runtime::Storage& storage() const;
     [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
         return storage_;
     }
+
+protected:
+    /// Throws ArgumentError (TypeMismatch) unless the elements have that type.
+    void check_type(DType expected) const;
 
 private:
     std::shared_ptr<runtime::Storage> storage_;
@@ -63,7 +65,7 @@ private:
     std::int64_t size_ = 0;
 };
 
-/// Page-locked elements of type T.
+/// A page-locked array with elements of type T.
 ///
 ///     HostArray<float> host = dev.empty_like();
 ///     host(2, 3) = 1.0f;
@@ -79,14 +81,15 @@ public:
     // NOLINTNEXTLINE(google-explicit-constructor): the numbers are a shape, not the elements
     explicit HostArray(std::initializer_list<Extent> shape, const HostArrayOptions& options = {})
         : HostArray(Shape(shape), options) {}
+    /// Adds the type to a host array. Throws ArgumentError (TypeMismatch) if it has another one.
     explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) { check_type(dtype_of<T>()); }
 
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes()); }
-    /// Its elements, without the padding: `for (float& x : host.view())`.
+    /// Returns the elements without the padding: `for (float& x : host.view())`.
     [[nodiscard]] ArrayView<T> view() const {
         return ArrayView<T>(data(), shape(), strides().divided(sizeof(T)));
     }
-    /// Unchecked.
+    /// Returns the element at an index, which is not checked.
     template <class... I>
     [[nodiscard]] T& operator()(I... index) const {
         return view()(index...);

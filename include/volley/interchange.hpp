@@ -1,5 +1,5 @@
-// Memory that other programs and libraries know: DLPack tensors, the caller's own arrays, objects of the
-// drivers. Nothing is copied; what cannot be shared is an error that says so.
+// Zero-copy exchange with other libraries: host memory, DLPack tensors, and the drivers' own objects. Memory
+// that cannot be shared is an error; nothing here copies.
 #pragma once
 
 #include <volley/buffer.hpp>
@@ -15,16 +15,19 @@ struct DLManagedTensor;  // <dlpack/dlpack.h>
 namespace volley {
 
 struct ImportOptions {
-    std::optional<Queue> queue = {};              ///< whose device uses the memory; else the context's first
-    std::string name = {};                        ///< of the buffer, for messages
-    std::shared_ptr<const void> owner = nullptr;  ///< kept until the last work that uses the memory is done
+    std::optional<Queue> queue = {};  ///< its device uses the memory; default: the context's first
+    std::string name = {};            ///< the buffer's name in messages
+    std::shared_ptr<const void> owner =
+        nullptr;  ///< released when all work that uses the memory has completed
 };
 
-/// The caller's memory as a buffer of one device: always on the CPU; elsewhere where the driver can
-/// (VK_EXT_external_memory_host, CL_MEM_USE_HOST_PTR), for memory that begins and ends with a page. It must
-/// outlive the buffer's last use, or have an owner that keeps it. No memory at all is a buffer of nothing,
-/// on every device. Throws ArgumentError (InvalidArgument: null, alignment; SizeMismatch), DeviceError
-/// (Unsupported).
+/// Returns a buffer in the caller's memory, with one replica on one device. The CPU takes any memory; other
+/// devices take whole pages if their driver can import them (VK_EXT_external_memory_host,
+/// CL_MEM_USE_HOST_PTR). The memory must exist until the last work that uses it has completed, or have an
+/// owner. Empty memory works on every device. Throws ArgumentError (InvalidArgument for null pointers and
+/// alignment; SizeMismatch) and DeviceError (Unsupported).
+///
+///     Buffer<float> shared = import_host(std::span(samples), {.queue = queue(0)});
 [[nodiscard]] VOLLEY_API AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memory,
                                                ImportOptions options = {});
 template <class T>
@@ -37,26 +40,26 @@ template <class T>
     return Buffer<T>(import_host(dtype_of<T>(), shape, std::as_writable_bytes(memory), std::move(options)));
 }
 
-/// A replica as a tensor in host memory; waits for the work that touches it. The tensor shares the memory and
-/// keeps it until its deleter is called, also when the buffer is destroyed or its context ends; the caller
-/// synchronises from then on. Vectors become one more axis.
-/// Throws MemoryError (NotHostAccessible, NotAllocated), ArgumentError (TypeMismatch) for structs and
-/// matrices.
-[[nodiscard]] VOLLEY_API DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k = 0);
-/// A tensor in host memory as a buffer. Takes the tensor over: its deleter is called after the last use. When
-/// it throws, the tensor is still the caller's. Throws ArgumentError for types, ranks and strides that
-/// buffers do not have (strides must be row-major, with or without gaps, which are not touched), null
-/// pointers, and what import_host throws.
+/// Returns a replica as a tensor in host memory. Blocks until pending work that uses it has completed. The
+/// tensor shares the memory and keeps it until its deleter is called, even if the buffer or its context is
+/// destroyed; the caller synchronises later accesses. Vectors become an additional axis. Throws MemoryError
+/// (NotHostAccessible, NotAllocated), ArgumentError (TypeMismatch) for structs and matrices.
+[[nodiscard]] VOLLEY_API DLManagedTensor* to_dlpack(const AnyBuffer& buffer, QueueRef queue = 0);
+/// Returns a buffer in a tensor's host memory and takes ownership of the tensor: its deleter is called after
+/// the last use. If the call throws, the caller still owns the tensor. Throws ArgumentError for types, ranks
+/// and null pointers that buffers do not support and for strides that are not row-major (gaps are allowed and
+/// never accessed), and whatever import_host throws.
 [[nodiscard]] VOLLEY_API AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options = {});
 
-/// What queue k's replica is to its driver; makes its memory if need be. From then on it counts as written,
-/// as the caller may do so. The caller waits for Volley's work (Event::wait) and ends its own before Volley's
-/// next.
-[[nodiscard]] VOLLEY_API NativeBuffer native_buffer(const AnyBuffer& buffer, unsigned k = 0);
-/// The driver's device behind a queue.
+/// Returns the driver's object that holds the queue's replica. Allocates the memory if necessary and marks
+/// the replica as written, because the caller may write to it. The caller synchronises: it waits for Volley's
+/// work (Event::wait) and completes its own before it submits more to Volley.
+[[nodiscard]] VOLLEY_API NativeBuffer native_buffer(const AnyBuffer& buffer, QueueRef queue = 0);
+/// Returns the driver's device of a queue.
 [[nodiscard]] VOLLEY_API NativeDevice native_device(const Queue& queue);
-/// An object of the same driver's device as a buffer. It must outlive the buffer's last use, or have an
-/// owner. Throws DeviceError (Unsupported), ArgumentError (SizeMismatch, InvalidArgument).
+/// Returns a buffer in an object of the same driver and device. The object must exist until the last work
+/// that uses it has completed, or have an owner. Throws DeviceError (Unsupported), ArgumentError
+/// (SizeMismatch, InvalidArgument).
 [[nodiscard]] VOLLEY_API AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& object,
                                                  ImportOptions options = {});
 template <class T>

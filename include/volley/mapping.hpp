@@ -1,4 +1,4 @@
-// A scope in which the host has a buffer's memory for itself.
+// Mapping<T>: a guard that gives the host exclusive access to a buffer's memory.
 #pragma once
 
 #include <volley/any_buffer.hpp>
@@ -26,10 +26,10 @@ template <class T>
     return ArrayView<T>(reinterpret_cast<T*>(bytes.data()), shape, strides.divided(sizeof(T)));
 }
 
-/// Marks a replica as the host's from its construction to its end.
+/// Marks a replica as mapped while it exists. Throws as AnyBuffer::as_host_bytes does.
 class VOLLEY_API MapGuard {
 public:
-    MapGuard(const AnyBuffer& buffer, unsigned k);
+    MapGuard(const AnyBuffer& buffer, QueueRef queue);
     ~MapGuard();
     MapGuard(MapGuard&& other) noexcept
         : storage_(std::exchange(other.storage_, nullptr)), queue_(other.queue_) {}
@@ -42,10 +42,10 @@ private:
 
 }  // namespace detail
 
-/// Host access to a replica of a buffer without a copy, where the host shares the memory. Making one waits
-/// for the work that touches the buffer (for its writers alone, if T is const); until its end, launches and
-/// transfers that use the replica are refused with an error, and the memory stays, whatever becomes of buffer
-/// and context. T is const for reading.
+/// Host access to a replica without a copy, if the host can address the device's memory. The constructor
+/// blocks until pending work that uses the buffer has completed (writes only, if T is const). While the
+/// mapping exists, launches and transfers that use the replica throw, and the memory stays valid even if the
+/// buffer or its context is destroyed. T is const for read-only access.
 ///
 ///     { auto mapped = buf.map();  mapped(2, 3) = 1.0f; }
 ///     scale(buf, 2.0f);
@@ -54,18 +54,18 @@ class [[nodiscard]] Mapping {
     using Handle = std::conditional_t<std::is_const_v<T>, const AnyBuffer, AnyBuffer>;
 
 public:
-    Mapping(Handle& buffer, unsigned k)
-        : guard_(buffer, k),  // first: work that comes while this waits is refused too
-          bytes_(buffer.as_host_bytes(k)),
+    Mapping(Handle& buffer, QueueRef queue)
+        : guard_(buffer, queue),  // first, so that work submitted while this blocks throws too
+          bytes_(buffer.as_host_bytes(queue)),
           array_(detail::array_of<T>(bytes_, buffer.shape(), buffer.strides())) {}
 
-    /// The array with its shape and strides.
+    /// Returns the array with its shape and strides.
     [[nodiscard]] const ArrayView<T>& array() const noexcept { return array_; }
     [[nodiscard]] T* data() const noexcept { return array_.data(); }
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(array_.size()); }
-    /// All of the window, padding included.
+    /// Returns the buffer's window, padding included.
     [[nodiscard]] auto bytes() const noexcept { return bytes_; }
-    /// Unchecked.
+    /// Returns the element at an index, which is not checked.
     template <class... I>
     [[nodiscard]] T& operator()(I... index) const {
         return array_(index...);

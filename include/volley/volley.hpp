@@ -21,6 +21,7 @@
 #include <volley/print_sink.hpp>
 #include <volley/profile.hpp>
 #include <volley/queue.hpp>
+#include <volley/queue_ref.hpp>
 #include <volley/raw_kernel.hpp>
 #include <volley/region.hpp>
 #include <volley/rfft_buffer.hpp>

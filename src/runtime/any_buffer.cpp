@@ -21,6 +21,18 @@ namespace {
 
 std::int64_t element_of(DType dtype) { return static_cast<std::int64_t>(dtype.size()); }
 
+bool has_context_of(const Storage& storage, QueueRef queue) {
+    return queue.queue() == nullptr || ContextCore::core_of(*queue.queue()).get() == &storage.core();
+}
+
+bool is_number_below(unsigned count, QueueRef queue) { return queue.index() >= 0 && queue.index() < count; }
+
+/// Returns nullptr if the context has no such queue, or the queue no replica.
+runtime::Replica* find_replica(Storage& storage, QueueRef queue) {
+    if (!is_number_below(storage.core().queue_count(), queue)) return nullptr;
+    return storage.find(static_cast<unsigned>(queue.index()));
+}
+
 }  // namespace
 
 Shape detail::shape_of_buffer(std::initializer_list<Extent> extents, std::string_view name) {
@@ -77,8 +89,6 @@ std::string AnyBuffer::name() const {
 
 StorageId AnyBuffer::storage_id() const noexcept { return storage_ ? storage_->id() : StorageId(); }
 
-std::size_t AnyBuffer::total_bytes() const { return static_cast<std::size_t>(storage().bytes()); }
-
 bool AnyBuffer::is_contiguous() const noexcept {
     return is_dense(Layout{offset_, shape_, strides_}, element_of(dtype_));
 }
@@ -96,16 +106,10 @@ void AnyBuffer::check_single() const {
          "it needs exactly one: use read(), or item() of a view");
 }
 
-void AnyBuffer::check_queue(const Queue& queue) const {
-    if (ContextCore::core_of(queue).get() == &storage().core()) return;
-    fail(ErrorCode::WrongContext, "a buffer was used through a queue of another context", name(),
-         "use a queue of the context that the buffer was made for");
-}
-
-void AnyBuffer::check_type(DType wanted) const {
-    if (dtype_ == wanted) return;
+void AnyBuffer::check_type(DType expected) const {
+    if (dtype_ == expected) return;
     fail(ErrorCode::TypeMismatch,
-         cat("elements of type ", wanted.name(), " were asked for, where it has ", dtype_.name()), name(),
+         cat("elements of type ", expected.name(), " were asked for, where it has ", dtype_.name()), name(),
          "use the buffer's own type, or view_as() to reinterpret its bytes");
 }
 
@@ -115,12 +119,27 @@ unsigned AnyBuffer::replica_count() const { return storage().replica_count(); }
 
 unsigned AnyBuffer::queue_of_replica(unsigned r) const { return storage().home(r); }
 
-bool AnyBuffer::exists_on(unsigned k) const {
-    return k < storage().core().queue_count() && storage().find(k) != nullptr;
+bool AnyBuffer::exists_on(QueueRef queue) const {
+    return has_context_of(storage(), queue) && find_replica(storage(), queue) != nullptr;
 }
 
-bool AnyBuffer::is_allocated(unsigned k) const {
-    return exists_on(k) && storage().find(k)->memory() != nullptr;
+bool AnyBuffer::is_allocated(QueueRef queue) const {
+    return exists_on(queue) && find_replica(storage(), queue)->memory() != nullptr;
+}
+
+unsigned AnyBuffer::queue_index(QueueRef queue) const {
+    if (!has_context_of(storage(), queue)) {
+        fail(ErrorCode::WrongContext, "a buffer was used through a queue of another context", name(),
+             "use a queue of the context in which the buffer was created");
+    }
+    if (find_replica(storage(), queue) == nullptr) {
+        const auto queues = storage().core().queue_count();
+        fail(ErrorCode::IndexError, cat("there is no replica on queue ", queue.index()), name(),
+             is_number_below(queues, queue)
+                 ? cat("use a queue that has one: it has replicas on ", storage().place())
+                 : cat("the context has ", queues, " queues, numbered from 0"));
+    }
+    return static_cast<unsigned>(queue.index());
 }
 
 void AnyBuffer::ensure_allocated() const {
@@ -149,17 +168,6 @@ AnyBuffer AnyBuffer::make_view(DType dtype, const Shape& shape, const Strides& s
     view.is_view_ = true;
     view.id_ = BufferId::mint();
     return view;
-}
-
-AnyBuffer AnyBuffer::view_bytes(std::size_t offset, std::size_t bytes) const {
-    static_cast<void>(storage());
-    if (offset > window_bytes() || bytes > window_bytes() - offset) {
-        fail(ErrorCode::InvalidView, cat("a view of ", bytes, " bytes at byte ", offset, " does not fit"),
-             cat(name(), " of ", window_bytes(), " bytes"), "offset + size must be within the buffer");
-    }
-    const Shape shape(bytes);
-    return make_view(DType(ScalarType::U8), shape, row_major_byte_strides(shape, 1),
-                     offset_ + static_cast<std::int64_t>(offset), static_cast<std::int64_t>(bytes), true);
 }
 
 AnyBuffer AnyBuffer::view(std::size_t offset, std::size_t count) const {

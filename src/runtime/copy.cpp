@@ -62,22 +62,18 @@ Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, c
 
 }  // namespace runtime
 
-Event AnyBuffer::copy_from(const AnyBuffer& other) {
+Event AnyBuffer::copy_from(const AnyBuffer& other, std::optional<QueueRef> queue) {
     runtime::refuse_while_tracing("a buffer was copied", *this);
     storage().check_usable();
     other.storage().check_usable();
     const Rows rows = runtime::plan_copy(*this, other);
+    const std::vector<unsigned> queues = runtime::target_queues(*this, queue);
     if (runtime::Recorder* recorder = runtime::Recorder::current()) {
         return recorder->add(
             {runtime::RecordedCopy{runtime::PinnedBuffer(*this), runtime::PinnedBuffer(other), rows, {}},
-             {}});
+             runtime::recorded_queue(queue, queues)});
     }
-    return runtime::copy_to_queues(*this, runtime::target_queues(*this, nullptr), other, rows,
-                                   CommandKind::Copy);
-}
-
-Event AnyBuffer::copy_within(std::size_t to, std::size_t from, std::size_t count) {
-    return view(to, count).copy_from(view(from, count));
+    return runtime::copy_to_queues(*this, queues, other, rows, CommandKind::Copy);
 }
 
 }  // namespace volley

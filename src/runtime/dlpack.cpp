@@ -121,7 +121,7 @@ Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t elem
 
 }  // namespace
 
-DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k) {
+DLManagedTensor* to_dlpack(const AnyBuffer& buffer, QueueRef queue) {
     AnyBuffer handle = buffer;
     static_cast<void>(handle.storage());  // fails for an empty handle
     const DType dtype = buffer.dtype();
@@ -139,13 +139,13 @@ DLManagedTensor* to_dlpack(const AnyBuffer& buffer, unsigned k) {
         exported->shape.push_back(static_cast<std::int64_t>(dtype.count()));
         exported->strides.push_back(1);
     }
-    tensor.data = handle.as_host_bytes(k).data();
+    tensor.data = handle.as_host_bytes(queue).data();
     tensor.device.device_type = kDLCPU;
     tensor.ndim = static_cast<int>(exported->shape.size());
     tensor.shape = exported->shape.data();
     tensor.strides = exported->strides.data();
     exported->storage = handle.shared_storage();
-    exported->replica = exported->storage->find(k);
+    exported->replica = exported->storage->find(handle.queue_index(queue));
     exported->replica->lend();
     exported->tensor.manager_ctx = exported.get();
     exported->tensor.deleter = [](DLManagedTensor* self) {
@@ -204,7 +204,7 @@ namespace {
 
 }  // namespace
 
-DLManagedTensor* to_dlpack(const AnyBuffer& /*buffer*/, unsigned /*k*/) { fail_without(); }
+DLManagedTensor* to_dlpack(const AnyBuffer& /*buffer*/, QueueRef /*queue*/) { fail_without(); }
 AnyBuffer from_dlpack(DLManagedTensor* /*tensor*/, ImportOptions /*options*/) { fail_without(); }
 
 }  // namespace volley

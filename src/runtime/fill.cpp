@@ -1,4 +1,4 @@
-// Fills: one element repeated over all replicas of a buffer.
+// Fills: one element repeated over one or all replicas of a buffer.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/recording.hpp"
@@ -22,7 +22,7 @@ backends::Point submit_fill(ContextCore& core, unsigned k, backends::Memory& to,
 }  // namespace
 }  // namespace runtime
 
-Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
+Event AnyBuffer::fill_bytes(std::span<const std::byte> element, std::optional<QueueRef> queue) {
     runtime::refuse_while_tracing("a buffer was filled", *this);
     runtime::Storage& own = storage();
     own.check_usable();
@@ -31,13 +31,13 @@ Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
              name(), cat("pass ", dtype_.size(), " bytes, the size of its elements"));
     }
     const Rows rows = runtime::plan_fill(*this);
+    const std::vector<unsigned> queues = runtime::target_queues(*this, queue);
     if (runtime::Recorder* recorder = runtime::Recorder::current()) {
         return recorder->add(
             {runtime::RecordedFill{runtime::PinnedBuffer(*this), {element.begin(), element.end()}, rows},
-             {}});
+             runtime::recorded_queue(queue, queues)});
     }
     runtime::ContextCore& core = own.core();
-    const std::vector<unsigned> queues = runtime::target_queues(*this, nullptr);
     runtime::prepare_targets(*this, queues);
     Event event;
     for (const unsigned k : queues) {
@@ -55,9 +55,9 @@ Event AnyBuffer::fill_bytes(std::span<const std::byte> element) {
     return event;
 }
 
-Event AnyBuffer::zero() {
+Event AnyBuffer::zero(std::optional<QueueRef> queue) {
     const std::vector<std::byte> element(dtype_.size());
-    return fill_bytes(element);
+    return fill_bytes(element, queue);
 }
 
 }  // namespace volley

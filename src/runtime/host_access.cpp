@@ -17,25 +17,22 @@ using runtime::Storage;
 
 namespace {
 
-/// The replica, when the host can reach it: the checks in the order that the header promises.
-Replica& reachable(const AnyBuffer& buffer, unsigned k) {
+/// Returns the number of the queue if the host can address its replica; else throws, in the order that the
+/// header documents.
+unsigned reachable(const AnyBuffer& buffer, QueueRef queue) {
     Storage& storage = buffer.storage();
     storage.check_usable();
     runtime::Recorder::refuse("the host asked for a buffer's memory", buffer.name(),
                               "do so before record() or after submit()");
     ContextCore& core = storage.core();
-    if (!buffer.exists_on(k)) {
-        fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
-             cat("it has replicas on ", storage.place()));
-    }
-    Replica& replica = storage.replica(k);
-    const backends::Memory* memory = replica.memory();
+    const unsigned k = buffer.queue_index(queue);
+    const backends::Memory* memory = storage.replica(k).memory();
     const DeviceInfo& info = core.info(core.device_of(k));
     if (memory != nullptr ? memory->host() == nullptr && memory->size() != 0 : !info.host_memory) {
         fail(ErrorCode::NotHostAccessible, "the host cannot address the device's memory",
              cat(buffer.name(), " on ", info.id()), "use read() and write()");
     }
-    return replica;
+    return k;
 }
 
 std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) {
@@ -47,26 +44,24 @@ std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) 
         fail(ErrorCode::InvalidView,
              cat("elements of type ", buffer.dtype().name(),
                  " would be misaligned: they begin at multiples of ", align, " bytes"),
-             buffer.name(), "use read() and write(), or as_host_bytes() of view_bytes()");
+             buffer.name(), "use read() and write(), or view_as<std::uint8_t>()");
     }
     return {first, buffer.window_bytes()};
 }
 
 }  // namespace
 
-std::span<const std::byte> AnyBuffer::as_host_bytes(unsigned k) const {
-    const Replica& replica = reachable(*this, k);
-    if (window_ != 0 && !replica.written()) {
-        fail(ErrorCode::NotAllocated,
-             cat("queue ", k, "'s replica was read before anything was written to it"), name(),
-             "write to it, or run a kernel on that queue that does");
-    }
+std::span<const std::byte> AnyBuffer::as_host_bytes(QueueRef queue) const {
+    const unsigned k = reachable(*this, queue);
+    const Replica& replica = storage().replica(k);
+    if (window_ != 0 && !replica.written()) runtime::fail_unwritten(*this, k);
     storage().wait_for_uses(k, runtime::bytes_of(*this), false);
     return window_of(*this, replica);
 }
 
-std::span<std::byte> AnyBuffer::as_host_bytes(unsigned k) {
-    Replica& replica = reachable(*this, k);
+std::span<std::byte> AnyBuffer::as_host_bytes(QueueRef queue) {
+    const unsigned k = reachable(*this, queue);
+    Replica& replica = storage().replica(k);
     if (window_ != 0 && replica.memory() == nullptr) {
         fail(ErrorCode::NotAllocated, cat("queue ", k, "'s replica has no memory yet"), name(),
              "write to it, or call ensure_allocated() first");
@@ -79,8 +74,9 @@ std::span<std::byte> AnyBuffer::as_host_bytes(unsigned k) {
 
 namespace detail {
 
-MapGuard::MapGuard(const AnyBuffer& buffer, unsigned k) : storage_(buffer.shared_storage()), queue_(k) {
-    reachable(buffer, k).map();
+MapGuard::MapGuard(const AnyBuffer& buffer, QueueRef queue)
+    : storage_(buffer.shared_storage()), queue_(reachable(buffer, queue)) {
+    storage_->replica(queue_).map();
 }
 
 MapGuard::~MapGuard() {

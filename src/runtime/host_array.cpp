@@ -57,10 +57,10 @@ std::byte* AnyHostArray::bytes() const {
     return storage_->find(storage_->home(0))->memory()->host();
 }
 
-void AnyHostArray::check_type(DType wanted) const {
-    if (dtype_ == wanted) return;
+void AnyHostArray::check_type(DType expected) const {
+    if (dtype_ == expected) return;
     fail(ErrorCode::TypeMismatch,
-         cat("elements of type ", wanted.name(), " were asked for, where it has ", dtype_.name()),
+         cat("elements of type ", expected.name(), " were asked for, where it has ", dtype_.name()),
          "a host array", "use its own type");
 }
 

@@ -102,13 +102,10 @@ AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memo
     return runtime::import_bytes(dtype, dense(dtype, shape), memory, std::move(options));
 }
 
-NativeBuffer native_buffer(const AnyBuffer& buffer, unsigned k) {
+NativeBuffer native_buffer(const AnyBuffer& buffer, QueueRef queue) {
     Storage& storage = buffer.storage();
     storage.check_usable();
-    if (!buffer.exists_on(k)) {
-        fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
-             cat("it has replicas on ", storage.place()));
-    }
+    const unsigned k = buffer.queue_index(queue);
     NativeBuffer native = storage.allocate(k).native();
     storage.replica(k).wrote();
     if (auto* vulkan = std::get_if<VulkanBuffer>(&native)) {

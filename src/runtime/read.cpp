@@ -54,7 +54,6 @@ Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostS
         Recorder::refuse("a buffer was read", from.name(),
                          "read after submit(), or read_async() into a HostArray of the same context");
     }
-    static_cast<void>(replica_on(from, k));
     const AnyBuffer target = as_any_buffer(*to.array);
     // On queue k if its device allocated the array, otherwise on the array's.
     const unsigned home = target.storage().home(0);
@@ -67,18 +66,19 @@ Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostS
 }  // namespace
 }  // namespace runtime
 
-void AnyBuffer::check_readable(unsigned k) const {
+void AnyBuffer::check_readable(QueueRef queue) const {
     storage().check_usable();
-    const runtime::Replica& replica = runtime::replica_on(*this, k);
-    if (size() != 0 && !replica.written()) runtime::fail_unwritten(*this, k);
+    const unsigned k = queue_index(queue);
+    if (size() != 0 && !storage().replica(k).written()) runtime::fail_unwritten(*this, k);
 }
 
-Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) const {
+Event AnyBuffer::read_to(const detail::HostSide& to, QueueRef on, bool async) const {
     using runtime::ReadRoute;
     runtime::refuse_while_tracing("a buffer was read", *this);
     runtime::Storage& own = storage();
     own.check_usable();
     const Layout target = runtime::host_layout(to, *this, "it was read into");
+    const unsigned k = queue_index(on);
     if (runtime::Recorder* recorder = runtime::Recorder::current())
         return runtime::record_read(*recorder, *this, to, k, async);
     check_readable(k);
@@ -142,10 +142,12 @@ Event AnyBuffer::read_to(const detail::HostSide& to, unsigned k, bool async) con
     return event;
 }
 
-void AnyBuffer::read_bytes(std::span<std::byte> data, unsigned k) const {
-    read_to(runtime::bytes_side(data, *this), k, false);
+void AnyBuffer::read_bytes(std::span<std::byte> data, QueueRef queue) const {
+    read_to(runtime::bytes_side(data, *this), queue, false);
 }
 
-Event AnyBuffer::read_async(unsigned k, const AnyHostArray& to) const { return read_to(to.side(), k, true); }
+Event AnyBuffer::read_async(const AnyHostArray& to, QueueRef queue) const {
+    return read_to(to.side(), queue, true);
+}
 
 }  // namespace volley

@@ -14,27 +14,16 @@ void fail_unwritten(const AnyBuffer& buffer, unsigned k) {
          buffer.name(), "write to it, or run a kernel on that queue that does");
 }
 
-Replica& replica_on(const AnyBuffer& buffer, unsigned k) {
-    Storage& storage = buffer.storage();
-    const unsigned queues = storage.core().queue_count();
-    Replica* replica = k < queues ? storage.find(k) : nullptr;
-    if (replica != nullptr) return *replica;
-    fail(ErrorCode::IndexError, cat("there is no replica ", k), buffer.name(),
-         k >= queues ? cat("use a queue of its context, which has ", queues, ", numbered from 0")
-                     : cat("use queue ", storage.home(0), ", or another placement"));
-}
-
-std::vector<unsigned> target_queues(const AnyBuffer& buffer, const Queue* queue) {
+std::vector<unsigned> target_queues(const AnyBuffer& buffer, std::optional<QueueRef> queue) {
+    if (queue) return {buffer.queue_index(*queue)};
     Storage& storage = buffer.storage();
     std::vector<unsigned> queues;
-    if (queue != nullptr) {
-        buffer.check_queue(*queue);
-        static_cast<void>(replica_on(buffer, queue->index()));
-        queues.push_back(queue->index());
-        return queues;
-    }
     for (unsigned r = 0; r < storage.replica_count(); ++r) queues.push_back(storage.home(r));
     return queues;
+}
+
+std::optional<unsigned> recorded_queue(std::optional<QueueRef> queue, const std::vector<unsigned>& targets) {
+    return queue ? std::optional(targets.front()) : std::nullopt;
 }
 
 void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues) {

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -53,10 +54,12 @@ void check_same_shape(const Shape& given, const AnyBuffer& buffer, std::string_v
 
 /// Throws MemoryError (NotAllocated): queue k's replica was never written.
 [[noreturn]] void fail_unwritten(const AnyBuffer& buffer, unsigned k);
-/// The replica on queue k. Throws ArgumentError (IndexError) if there is none.
-[[nodiscard]] Replica& replica_on(const AnyBuffer& buffer, unsigned k);
 /// The queues whose replicas a transfer writes: the named one, or the home of each replica.
-[[nodiscard]] std::vector<unsigned> target_queues(const AnyBuffer& buffer, const Queue* queue);
+[[nodiscard]] std::vector<unsigned> target_queues(const AnyBuffer& buffer, std::optional<QueueRef> queue);
+/// Returns the queue of a recorded command, given its target_queues(); nothing unless the caller named a
+/// queue.
+[[nodiscard]] std::optional<unsigned> recorded_queue(std::optional<QueueRef> queue,
+                                                     const std::vector<unsigned>& targets);
 /// Allocates the memory of all targets. Throws, with nothing allocated, if one of them is mapped.
 void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues);
 /// The footprint of a whole buffer on a queue.

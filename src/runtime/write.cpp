@@ -92,9 +92,7 @@ backends::Point HostWrite::submit(ContextCore& core, unsigned k, WriteRoute rout
 /// Records a write. Later runs write what a host array of this context holds then; other data is copied now,
 /// into a host array of the recording.
 Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSide& from,
-                   const Layout& layout, const Queue* queue) {
-    std::optional<unsigned> on;
-    if (queue != nullptr) on = queue->index();
+                   const Layout& layout, std::optional<unsigned> on) {
     const auto add = [&](const AnyHostArray& array) {
         const AnyBuffer source = as_any_buffer(array);
         return recorder.add(
@@ -117,7 +115,7 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
 }  // namespace
 }  // namespace runtime
 
-Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bool async,
+Event AnyBuffer::write_from(const detail::HostSide& from, std::optional<QueueRef> queue, bool async,
                             std::shared_ptr<const void> owner) {
     using runtime::WriteRoute;
     runtime::refuse_while_tracing("a buffer was written", *this);
@@ -134,7 +132,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     }
     const std::vector<unsigned> queues = runtime::target_queues(*this, queue);
     if (runtime::Recorder* recorder = runtime::Recorder::current())
-        return runtime::record_write(*recorder, *this, from, source, queue);
+        return runtime::record_write(*recorder, *this, from, source, runtime::recorded_queue(queue, queues));
     runtime::ContextCore& core = own.core();
     const bool foreign = from.array != nullptr && runtime::tracked_array(from, core) == nullptr;
     const runtime::HostWrite write{
@@ -178,18 +176,12 @@ Event AnyBuffer::write_from(const detail::HostSide& from, const Queue* queue, bo
     return event;
 }
 
-void AnyBuffer::write_bytes(std::span<const std::byte> data) {
-    write_from(runtime::bytes_side(data, *this), nullptr, false);
+void AnyBuffer::write_bytes(std::span<const std::byte> data, std::optional<QueueRef> queue) {
+    write_from(runtime::bytes_side(data, *this), queue, false);
 }
 
-void AnyBuffer::write_bytes(std::span<const std::byte> data, const Queue& queue) {
-    write_from(runtime::bytes_side(data, *this), &queue, false);
-}
-
-Event AnyBuffer::write_async(const AnyHostArray& from) { return write_from(from.side(), nullptr, true); }
-
-Event AnyBuffer::write_async(const AnyHostArray& from, const Queue& queue) {
-    return write_from(from.side(), &queue, true);
+Event AnyBuffer::write_async(const AnyHostArray& from, std::optional<QueueRef> queue) {
+    return write_from(from.side(), queue, true);
 }
 
 }  // namespace volley

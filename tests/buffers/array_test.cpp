@@ -59,7 +59,7 @@ VOLLEY_BACKEND_TEST(Array, AHostArrayLikeItTakesOnePiece) {
     buffer.write_async(host).wait();
     EXPECT_EQ(buffer.read(0)[2 * 13 + 5], 205);
     const HostArray<int> back = buffer.empty_like();
-    buffer.read_async(1, back).wait();
+    buffer.read_async(back, 1).wait();
     EXPECT_EQ(back(16, 12), 1612);
     const TransferPlan in = transfer_plan(host, buffer);
     EXPECT_EQ(in.path, TransferPath::Whole) << in;
@@ -124,7 +124,7 @@ VOLLEY_BACKEND_TEST(Array, TakesAnyHostDataAsynchronously) {
     done.wait();
     EXPECT_EQ(buffer.read(0), numbers(100'000, 5));
     std::vector<int> back(100'000);
-    buffer.read_async(1, std::span<int>(back)).wait();
+    buffer.read_async(std::span<int>(back), 1).wait();
     EXPECT_EQ(back, numbers(100'000, 5));
 }
 
@@ -187,7 +187,7 @@ VOLLEY_BACKEND_TEST(Array, AHostArrayOfAnotherContextIsReadWhenItIsWritten) {
         std::fill_n(host.data(), host.size(), 0);
         wait();
         HeldQueue theirs_held(queue(0));
-        theirs.read_async(0, host);
+        theirs.read_async(host, 0);
         std::thread later([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             theirs_held.release();
@@ -245,7 +245,7 @@ VOLLEY_BACKEND_TEST(Array, OfNothingAlongAnyAxisIsWrittenAndRead) {
         EXPECT_EQ(buffer.read(), (std::vector<std::vector<int>>(2)));
         const HostArray<int> host = buffer.empty_like();
         buffer.write_async(host).wait();
-        buffer.read_async(1, host).wait();
+        buffer.read_async(host, 1).wait();
         EXPECT_EQ(transfer_plan(host, buffer).path, TransferPath::None);
         EXPECT_TRUE(as_buffer(ArrayView<const int>(nullptr, shape)).read(0).empty());
     }

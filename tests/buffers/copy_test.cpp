@@ -60,7 +60,7 @@ VOLLEY_BACKEND_TEST(Copy, OfNothingDoesNothing) {
     Buffer<int> from = as_buffer(numbers(10)), to = as_buffer(numbers(10, 50));
     wait();
     EXPECT_TRUE(to.view(3, 0).copy_from(from.view(10, 0)).ready());
-    to.copy_within(2, 2, 0);
+    to.view(2, 0).copy_from(to.view(2, 0));
     EXPECT_EQ(to.read(0), numbers(10, 50));
     EXPECT_EQ(transfer_plan(from.view(0, 0), to.view(0, 0)).path, TransferPath::None);
     Buffer<int> empty(0), other({0, 5});
@@ -211,7 +211,7 @@ TEST(CopyBetweenDevices, GoesInPiecesThroughPageLockedMemory) {
         // Regions take the same way.
         to.zero();
         copy_region(to, {slice(1, 4, 2), slice(0, 1 << 20, 4)}, from, {slice(0, 2), slice(2, 1 << 20, 4)});
-        const std::vector<int> back = to.read_region(k, {3, slice(0, 16)});
+        const std::vector<int> back = read_region(to, {3, slice(0, 16)}, k);
         EXPECT_EQ(back[0], (1 << 20) + 2);
         EXPECT_EQ(back[4], (1 << 20) + 6);
         EXPECT_EQ(back[5], 0);

@@ -76,7 +76,7 @@ VOLLEY_BACKEND_TEST(HostAccess, IsAlignedOrRefused) {
             EXPECT_EQ(error.code(), ErrorCode::InvalidView);
             expect_contains(error.what(), "'wide'");
             error_of(ErrorCode::InvalidView, [&] { static_cast<void>(buffer.map()); });
-            EXPECT_EQ(buffer.view_bytes(0, 4).as_host_bytes(0).size(), 4u);
+            EXPECT_EQ(buffer.view_as<std::uint8_t>().view(0, 4).as_host_bytes(0).size(), 4u);
         }
     }
 }
@@ -153,7 +153,7 @@ VOLLEY_BACKEND_TEST(HostAccess, ItemIsOneValueOnAnyDevice) {
     EXPECT_EQ(as_buffer({42}).item(), 42);
     EXPECT_EQ(as_buffer(numbers(9)).view(4, 1).item(1), 4);
     Buffer<float> scalar{Shape()};
-    scalar.write(2.5f);
+    scalar.write({2.5f});
     EXPECT_EQ(scalar.item(), 2.5f);
     error_of(ErrorCode::SizeMismatch, [] { static_cast<void>(as_buffer({1, 2}).item()); });
     error_of(ErrorCode::SizeMismatch, [] { static_cast<void>(Buffer<int>(0).item()); });

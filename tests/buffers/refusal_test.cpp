@@ -22,7 +22,7 @@ VOLLEY_BACKEND_TEST(Refusal, OfNullPointersNamesTheBuffer) {
     EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is made";
     buffer.write(numbers(4));
     refused([&] { buffer.read_into(null, 1); });
-    refused([&] { buffer.read_async(0, null); });
+    refused([&] { buffer.read_async(null, 0); });
     EXPECT_EQ(buffer.read(0), numbers(4));
     Buffer<int> empty(0);
     EXPECT_NO_THROW(empty.write(std::span<const int>())) << "nothing needs no memory";

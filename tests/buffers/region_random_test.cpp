@@ -210,7 +210,7 @@ private:
     }
     void read_into_host_array(const AnyBuffer& source, unsigned k) {
         const AnyHostArray array = random_host_array(random_, source);
-        source.read_async(k, array).wait();
+        source.read_async(array, k).wait();
         const std::vector<std::byte*> places = places_of(array);
         for (std::size_t i = 0; i < places.size(); ++i)
             ASSERT_EQ(std::memcmp(places[i], &moved_[i * a_.dtype.size()], a_.dtype.size()), 0)

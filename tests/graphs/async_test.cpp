@@ -318,7 +318,7 @@ private:
                 return call.views[0].copy_from(between);
             }
             case CallKind::FromArray: return call.views[0].write_async(arrays_[call.array]);
-            case CallKind::ToArray: return call.views[0].read_async(*call.on, arrays_[call.array]);
+            case CallKind::ToArray: return call.views[0].read_async(arrays_[call.array], *call.on);
             case CallKind::ChangeArray:
                 return host_call([words = arrays_[call.array].data(), a = call.a] {
                     for (std::size_t i = 0; i < array_size; ++i) words[i] = words[i] * 5u + a;

@@ -75,7 +75,7 @@ VOLLEY_BACKEND_TEST(EventPending, NamesTheKindOfWork) {
     EXPECT_EQ(what(b.zero()), "fill");
     EXPECT_EQ(what(b.copy_from(a)), "copy");
     EXPECT_EQ(what(b.write_async(host)), "write");
-    EXPECT_EQ(what(b.read_async(0, host)), "read");
+    EXPECT_EQ(what(b.read_async(host, 0)), "read");
     EXPECT_EQ(what(host_call([] {})), "host call");
     EXPECT_EQ(what(mark()), "mark");
     EXPECT_EQ(what(g.submit()), "command graph");

@@ -84,7 +84,7 @@ VOLLEY_BACKEND_TEST(EventTest, AHostCallAfterAReadOnAnotherQueueSeesTheBytes) {
         testing::slow().on(queue(0))(busy, 300u);
         add_number().on(queue(0))(data, 1.0f);
         std::vector<float> home(data.size(), -1.0f);
-        queue(1).wait_for(data.read_async(0, home));
+        queue(1).wait_for(data.read_async(home, 0));
         float seen = -1;
         host_call([&] { seen = home.back(); }, queue(1)).wait();
         EXPECT_EQ(seen, static_cast<float>(k));

@@ -124,7 +124,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, ReadingAnUnwrittenBufferFailsOnSubmit) {
     CommandGraph copy = record([&] { b.copy_from(never); });
     expect_contains(error_of(ErrorCode::NotAllocated, [&] { copy.submit(); }), "before anything was written");
     HostArray<float> host = never.empty_like();
-    CommandGraph read = record([&] { never.read_async(0, host); });
+    CommandGraph read = record([&] { never.read_async(host, 0); });
     expect_contains(error_of(ErrorCode::NotAllocated, [&] { read.submit(); }), "queue 0");
     EXPECT_EQ(b.read(0)[0], 5.0f) << "nothing has run";
     never.fill(1.0f);
@@ -202,7 +202,7 @@ VOLLEY_BACKEND_TEST(GraphChanges, NoLockIsHeldDuringAWait) {
             scale(other, 2.0f);
         },
         queue(0));
-    a.read_async(0, host);
+    a.read_async(host, 0);
     std::thread raiser([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         reading.raise();

@@ -97,8 +97,8 @@ TEST(GraphDevices, AHostCallSynchronisesAllQueues) {
     std::vector<float> sums;
     auto g = record([&] {
         add_number()(data, 1.0f);
-        data.read_async(0, a);
-        data.read_async(1, b);
+        data.read_async(a, 0);
+        data.read_async(b, 1);
         host_call([&] { sums.push_back(a(999) + b(999)); });
         add_number()(data, 1.0f);
     });

@@ -146,7 +146,7 @@ VOLLEY_BACKEND_TEST(Graph, HostCallsRunInOrderOncePerInstance) {
     std::vector<float> values;
     auto g = record([&] {
         scale_by()(data, 2.0f);
-        data.read_async(0, seen);
+        data.read_async(seen, 0);
         host_call([&] { values.push_back(seen(3)); });
         add_number()(data, 1.0f);
     });
@@ -164,7 +164,7 @@ VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesEvenThoseItsGraphDoesNotUse)
     g.submit().wait();
     Signal go;
     queue(1).wait_for(go.event());
-    data.read_async(1, seen);
+    data.read_async(seen, 1);
     const Event called = g.submit();
     EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(5)));
     go.raise();
@@ -196,7 +196,7 @@ VOLLEY_BACKEND_TEST(Graph, HostArraysAreReadAndWrittenByEachRun) {
     auto g = record([&] {
         data.write_async(in);
         kernel("double", [](Buff<int> x) { x[global_id().x] = x[global_id().x] * 2; })(data);
-        data.read_async(1, out);
+        data.read_async(out, 1);
     });
     for (int round = 1; round < 4; ++round) {
         for (int i = 0; i < 100; ++i) in(i) = i * round;
@@ -223,7 +223,7 @@ VOLLEY_BACKEND_TEST(Graph, RegionsAndFillsAreReplayed) {
     auto g = record([&] {
         b.zero();
         copy_region(b, {slice(1, 4), slice(0, 8, 2)}, a, {slice(2, 5), slice(1, 8, 2)});
-        b.fill_region({slice(5, 6)}, 9.0f);
+        b.sub({slice(5, 6)}).fill(9.0f);
     });
     g.submit();
     g.submit();

@@ -195,7 +195,7 @@ VOLLEY_BACKEND_TEST(Profile, GraphsRunUnchangedWhileProfiled) {
     std::vector<float> values;
     auto g = record([&] {
         add_number()(data, dyn<float>("x"));
-        data.read_async(0, seen);
+        data.read_async(seen, 0);
         host_call([&] { values.push_back(seen(3)); });
         scale_by()(data, 2.0f);
     });
@@ -225,7 +225,7 @@ VOLLEY_BACKEND_TEST(Profile, GraphTransfersAreReportedAsWritesAndReads) {
     auto g = record([&] {
         data.write_async(host);
         data.write(std::vector<float>(100, 2.0f));
-        data.read_async(0, host);
+        data.read_async(host, 0);
     });
     const Profile p = profile([&] { g.submit({.queue = queue(0)}); });
     EXPECT_EQ(of_kind(p, CommandKind::Write).size(), 2u) << p;

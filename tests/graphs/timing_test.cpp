@@ -101,7 +101,7 @@ VOLLEY_BACKEND_TEST(Timing, AllEventsOfAContextWithTimestampsHaveTimes) {
     events.push_back(b.copy_from(a));
     events.push_back(b.fill(1.0f));
     events.push_back(a.write_async(host));
-    events.push_back(a.read_async(0, host));
+    events.push_back(a.read_async(host, 0));
     events.push_back(host_call([] {}));
     events.push_back(g.submit({.instances = 3}));
     events.push_back(g.submit({.instances = 3, .spread = true}));

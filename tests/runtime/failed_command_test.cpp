@@ -106,7 +106,7 @@ TEST(FailedCommand, OfATransferInSeveralCommandsLeavesAConsistentState) {
     fail_each_command(nothing, [](Work& work) { static_cast<void>(part(work.shared).read(0)); });
     const auto with_host_array = [](Work& work) {
         const HostArray<int> array({2, 2, 2, 2, 2});
-        part(work.shared).read_async(1, array);
+        part(work.shared).read_async(array, 1);
         part(work.shared).write_async(array);
     };
     fail_each_command(nothing, with_host_array);

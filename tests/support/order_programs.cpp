@@ -105,9 +105,9 @@ std::vector<ProgramStep> steps_with_the_host() {
     for (unsigned k = 0; k < 2; ++k) {
         const std::string where = cat(" on queue ", k);
         steps.push_back(
-            {"read shared to the array" + where, [=](ProgramArrays& a) { a.shared.read_async(k, a.host); }});
+            {"read shared to the array" + where, [=](ProgramArrays& a) { a.shared.read_async(a.host, k); }});
         steps.push_back({"read replicated to the array" + where,
-                         [=](ProgramArrays& a) { a.replicated.read_async(k, a.host); }});
+                         [=](ProgramArrays& a) { a.replicated.read_async(a.host, k); }});
         steps.push_back(
             {"bump shared" + where, [=](ProgramArrays& a) { bump_kernel().on(queue(k))(a.shared); }});
         steps.push_back(
