@@ -54,5 +54,11 @@ int main() {
     same.write(std::vector<int>(16, 7));
     good &= check(data.read(0)[3] == 7 && same.id() == data.id(), "copies share their data");
 
+    // A transfer may name one queue, always last: by its number, or as a Queue.
+    same.write(cpu_data, 0);
+    std::vector<int> back(16);
+    same.read_into(back, queue(0));
+    good &= check(back == cpu_data, "written to and read from queue 0 alone");
+
     return good ? 0 : 1;
 }

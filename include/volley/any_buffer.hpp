@@ -49,9 +49,8 @@ using BufferId = Id<struct BufferTag>;
 using StorageId = Id<struct StorageTag>;
 
 struct BufferOptions {
-    std::string name = {};  ///< used in messages; if empty, "buffer 12"
-    Shape padded_shape =
-        {};  ///< the allocated shape, no smaller than the shape in any axis; empty: no padding
+    std::string name = {};     ///< used in messages; if empty, "buffer 12"
+    Shape padded_shape = {};   ///< the allocated shape, no axis shorter than the shape's; empty: no padding
     Placement placement = {};  ///< which queues have a replica
     bool zeroed = false;       ///< clear the memory when it is allocated
 };

@@ -1,5 +1,5 @@
-// ArrayView<T>: an n-dimensional array in somebody else's memory, known by its first element, shape and
-// strides. It owns nothing and copies like a pointer.
+// ArrayView<T>: a non-owning n-dimensional array, given by its first element, shape and strides. It copies
+// like a pointer.
 #pragma once
 
 #include <volley/error.hpp>
@@ -18,14 +18,14 @@ namespace volley {
 
 namespace detail {
 
-/// Throws ArgumentError: InvalidArgument for elements at a null pointer, InvalidShape where the ranks differ.
+/// Throws ArgumentError: InvalidArgument for elements at a null pointer, InvalidShape if the ranks differ.
 VOLLEY_API void check_view(const void* data, const Shape& shape, const Strides& strides, std::int64_t size);
 
 }  // namespace detail
 
-/// Up to 8 dimensions, with strides in elements, which may be any (also 0 or negative). `ArrayView<const T>`
-/// to read only; an `ArrayView<T>` converts to it. As with pointers, being const says nothing of the
-/// elements.
+/// A view of up to 8 dimensions with arbitrary strides in elements, including 0 and negative ones. An
+/// `ArrayView<T>` converts to the read-only `ArrayView<const T>`. As with pointers, a const view does not
+/// make the elements const.
 ///
 ///     ArrayView<float> image(pixels.data(), {height, width});
 ///     image(y, x) = 1;                                // not checked
@@ -39,14 +39,14 @@ public:
     using value_type = std::remove_cv_t<T>;
     using iterator = Iterator;
 
-    /// No elements: shape (0,).
+    /// Creates a view without elements, of shape (0,).
     ArrayView() = default;
 
-    /// Elements that lie one behind the other, the last index running fastest. Throws ArgumentError: Overflow
-    /// for too large a shape, InvalidArgument for elements at a null pointer.
+    /// Creates a view of contiguous elements in row-major order. Throws ArgumentError: Overflow if the shape
+    /// is too large, InvalidArgument for elements at a null pointer.
     ArrayView(T* data, const Shape& shape) : ArrayView(data, shape, row_major_strides(shape)) {}
 
-    /// Strides in elements; also InvalidShape where there are more or fewer of them than axes.
+    /// Creates a view with strides in elements. Also throws InvalidShape unless there is one stride per axis.
     ArrayView(T* data, const Shape& shape, const Strides& strides)
         : data_(data), shape_(shape), strides_(strides), size_(shape.elements()) {
         detail::check_view(data, shape, strides, size_);
@@ -58,23 +58,22 @@ public:
     ArrayView(const ArrayView<U>& other)
     noexcept : data_(other.data_), shape_(other.shape_), strides_(other.strides_), size_(other.size_) {}
 
-    /// The element at index 0 on all axes.
+    /// Returns the address of the element at index 0 on all axes.
     [[nodiscard]] T* data() const noexcept { return data_; }
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-    /// In elements.
+    /// Returns the strides in elements.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
     /// Not checked: 0 <= axis < rank().
     [[nodiscard]] std::int64_t extent(int axis) const noexcept { return shape_[axis]; }
     [[nodiscard]] std::int64_t stride(int axis) const noexcept { return strides_[axis]; }
-    /// The number of elements.
+    /// Returns the number of elements.
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    /// Whether the elements lie one behind the other in row-major order: then they are std::span(data(),
-    /// size()).
+    /// Returns whether the elements are contiguous in row-major order, as in std::span(data(), size()).
     [[nodiscard]] bool is_contiguous() const { return is_dense(shape_, strides_); }
 
-    /// Not checked: one index for each axis, inside of the shape.
+    /// Returns an element. Requires one index per axis within the shape, which is not checked.
     template <ExtentInteger... I>
     requires(sizeof...(I) <= max_rank) [[nodiscard]] T& operator()(I... index) const noexcept {
         int axis = 0;
@@ -83,17 +82,17 @@ public:
         return data_[offset];
     }
 
-    /// Throws ArgumentError: IndexError outside of the shape, InvalidShape unless there is one index for each
-    /// axis.
+    /// Returns an element. Throws ArgumentError: IndexError outside the shape, InvalidShape unless there is
+    /// one index per axis.
     template <ExtentInteger... I>
     requires(sizeof...(I) <= max_rank) [[nodiscard]] T& at(I... index) const {
         (void)ravel_index(Index{static_cast<std::int64_t>(index)...}, shape_);
         return (*this)(index...);
     }
 
-    /// A part of it: view[{slice(0, 4), all}], view[2]. An integer takes an axis away: view[2] of a matrix is
-    /// its row, and of a row a view of rank 0, whose element is view[2](). Throws what a selection throws
-    /// (detail::select).
+    /// Returns a part of the view: view[{slice(0, 4), all}], view[2]. An integer removes its axis: view[2] is
+    /// a row of a matrix, or a view of rank 0 of a row, whose element is view[2](). Throws as detail::select
+    /// does.
     [[nodiscard]] ArrayView operator[](const Selection& selection) const {
         ArrayView part = *this;
         const std::int64_t offset = detail::select(part.shape_, part.strides_, selection, "a view");
@@ -102,7 +101,7 @@ public:
         return part;
     }
 
-    /// The elements in row-major order. Iterators refer to the view, which has to outlive them.
+    /// Iterates over the elements in row-major order. The view must outlive its iterators.
     [[nodiscard]] Iterator begin() const noexcept { return Iterator(*this, 0); }
     [[nodiscard]] Iterator end() const noexcept { return Iterator(*this, size_); }
 
@@ -116,7 +115,7 @@ private:
     std::int64_t size_ = 0;
 };
 
-/// A forward iterator. One step is an addition, but at the end of a row.
+/// A forward iterator. A step is one addition, except at the end of a row.
 template <class T>
 class ArrayView<T>::Iterator {
 public:
@@ -157,15 +156,15 @@ private:
     Iterator(const ArrayView& view, std::int64_t position) noexcept : view_(&view), position_(position) {}
 
     const ArrayView* view_ = nullptr;
-    std::int64_t position_ = 0;  // in row-major order; what follows belongs to it, but at the end
+    std::int64_t position_ = 0;  // in row-major order; offset_ and index_ match it, except at the end
     std::int64_t offset_ = 0;
     std::array<std::int64_t, max_rank> index_{};
 };
 
 namespace detail {
 
-/// std::mdspan and its kin, by what they can do: strided, with elements that are plain memory (an accessor
-/// that computes elements has another reference type).
+/// std::mdspan and types with the same interface: strided, with elements in plain memory (an accessor that
+/// computes elements has another reference type).
 template <class M>
 concept MdspanLike = requires(const M& array, std::size_t axis) {
     { array.rank() } -> std::convertible_to<std::size_t>;
@@ -180,9 +179,9 @@ concept MdspanLike = requires(const M& array, std::size_t axis) {
 
 }  // namespace detail
 
-/// The view of an array that a std::mdspan (or what looks like one) describes, of any layout with strides.
-/// Throws ArgumentError: InvalidShape for more than 8 dimensions, InvalidArgument for a layout that has no
-/// strides, Overflow.
+/// Returns a view of the array that a std::mdspan, or a type with its interface, describes. Throws
+/// ArgumentError: InvalidShape for more than 8 dimensions, InvalidArgument for a layout without strides,
+/// Overflow.
 template <detail::MdspanLike M>
 [[nodiscard]] auto as_view(const M& array) {
     const auto rank = static_cast<std::size_t>(array.rank());

@@ -1,5 +1,5 @@
-// Nested braces as an array: {{1, 2, 3}, {4, 5, 6}} is a shape of (2, 3) and six elements. All lists of one
-// level have the same length.
+// Nested braces as an array: {{1, 2, 3}, {4, 5, 6}} has the shape (2, 3) and six elements. All lists of one
+// level must have the same length.
 #pragma once
 
 #include <volley/api.hpp>
@@ -11,11 +11,12 @@
 #include <memory>
 #include <span>
 
-// A function template deduces T from such braces only where its parameter is written out: clang 14 does not
+// A function template deduces T from nested braces only if its parameter is written out: clang 14 does not
 // look through an alias.
 namespace volley::detail {
 
-/// The elements in row-major order. Not a vector: one of bool has no memory to point to.
+/// A shape and its elements in row-major order. Not a vector, because vector<bool> has no contiguous
+/// elements.
 template <class T>
 struct Nested {
     Shape shape;
@@ -29,18 +30,19 @@ struct Nested {
     [[nodiscard]] std::span<const T> elements() const noexcept { return {data.get(), size}; }
 };
 
-/// InvalidShape: "row 1 of plane 2 has 3 elements, row 0 of plane 0 has 2".
+/// Throw ArgumentError (InvalidShape): "row 1 of plane 2 has 3 elements, row 0 of plane 0 has 2".
 [[noreturn]] VOLLEY_API void fail_ragged_row(std::size_t row, std::size_t elements, std::size_t expected);
 [[noreturn]] VOLLEY_API void fail_ragged_row(std::size_t plane, std::size_t row, std::size_t elements,
                                              std::size_t expected);
 [[noreturn]] VOLLEY_API void fail_ragged_plane(std::size_t plane, std::size_t rows, std::size_t expected);
 
-/// Shape and elements of the braces. A function that takes such braces is declared with the same parameter:
+/// Return the shape and elements of nested braces. A function that takes such braces declares the same
+/// parameter:
 ///
 ///     template <class T> Buffer<T> as_buffer(std::initializer_list<std::initializer_list<T>> rows) {
 ///         const Nested<T> list = nested(rows);  // as_buffer({{1, 2}, {3, 4}}): list.shape is (2, 2)
 ///
-/// Throw ArgumentError (InvalidShape) for lists of one level that differ in length.
+/// Throw ArgumentError (InvalidShape) if lists of one level differ in length.
 template <class T>
 [[nodiscard]] Nested<T> nested(std::initializer_list<T> list) {
     Nested<T> result(Shape{list.size()});

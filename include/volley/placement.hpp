@@ -1,4 +1,4 @@
-// Where a buffer's replicas are: on every queue, once a device, or on one queue alone.
+// Placement: which queues have a replica of a buffer.
 #pragma once
 
 #include <volley/api.hpp>
@@ -10,7 +10,8 @@
 
 namespace volley {
 
-/// A value. A kernel that is launched without `.on` runs once for each set of replicas of its buffers.
+/// The placement of a buffer's replicas. A kernel that is launched without `.on` runs once for each set of
+/// replicas of its buffers.
 ///
 ///     Buffer<float> table({1024}, {.placement = Placement::per_device});
 ///     Buffer<float> local({1024}, {.placement = Placement::on(queue(1))});
@@ -20,11 +21,11 @@ public:
 
     constexpr Placement() noexcept {}
 
-    /// One replica for each queue of the context: queues never wait for each other. The default.
+    /// One replica per queue of the context, so that queues never wait for each other. The default.
     static const Placement replicated;
-    /// One replica for each device, which its queues share: where two of them meet, the later waits.
+    /// One replica per device, which its queues share: conflicting accesses wait for each other.
     static const Placement per_device;
-    /// One replica, for one queue.
+    /// Returns the placement with a single replica, on the given queue.
     [[nodiscard]] static Placement on(Queue queue) {
         Placement placement(Kind::OnQueue);
         placement.queue_ = std::move(queue);
@@ -32,7 +33,7 @@ public:
     }
 
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
-    /// The queue of on(); none for the others.
+    /// Returns the queue of on(), or nothing for the other placements.
     [[nodiscard]] const std::optional<Queue>& queue() const noexcept { return queue_; }
 
     friend bool operator==(const Placement&, const Placement&) noexcept = default;

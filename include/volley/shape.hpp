@@ -1,5 +1,5 @@
-// Shapes, strides and indices of up to 8 dimensions, row-major (the last index runs fastest), in 64 bits. No
-// product is ever formed unchecked: a size that does not fit is an Overflow error, not a small number.
+// Shapes, strides and indices of up to 8 dimensions, row-major (the last index varies fastest), in 64 bits.
+// Every product is checked: a size that does not fit is an Overflow error.
 #pragma once
 
 #include <volley/api.hpp>
@@ -25,15 +25,15 @@ namespace detail {
 [[noreturn]] VOLLEY_API void fail_negative_extent(std::int64_t extent);
 [[noreturn]] VOLLEY_API void fail_extent_overflow(std::uint64_t extent);
 
-/// A short row of 64-bit integers held in place: what shapes, strides and indices have in common. Entries
-/// beyond the rank are zero, so that comparing is comparing the members.
+/// The common base of shapes, strides and indices: up to 8 64-bit integers, stored inline. Entries beyond the
+/// rank are zero, so that memberwise comparison is correct.
 template <class Derived>
 class Axes {
 public:
     constexpr Axes() noexcept = default;
 
     [[nodiscard]] constexpr int rank() const noexcept { return rank_; }
-    /// Not checked: 0 <= axis < rank().
+    /// Requires 0 <= axis < rank(), which is not checked.
     [[nodiscard]] constexpr std::int64_t operator[](int axis) const noexcept {
         return values_[static_cast<std::size_t>(axis)];
     }
@@ -59,17 +59,18 @@ private:
 
 }  // namespace detail
 
-/// Any integer type but bool.
+/// Any integer type except bool.
 template <class I>
 concept ExtentInteger = std::integral<I> && !std::same_as<I, bool>;
 
-/// One extent of a shape, from any integer type. Checked where the shape is made, which may know whose it is.
+/// One extent of a shape, from any integer type. It is checked when the shape is created, so that the error
+/// can name the buffer.
 class Extent {
 public:
     // NOLINTNEXTLINE(google-explicit-constructor): extents are written as plain integers
     constexpr Extent(ExtentInteger auto value) noexcept
         : value_(static_cast<std::int64_t>(value)), too_large_(std::cmp_greater(value, INT64_MAX)) {}
-    /// Throws ArgumentError for a negative or too large one.
+    /// Throws ArgumentError if the extent is negative or does not fit in 63 bits.
     [[nodiscard]] constexpr std::int64_t value() const {
         if (too_large_) detail::fail_extent_overflow(static_cast<std::uint64_t>(value_));
         if (value_ < 0) detail::fail_negative_extent(value_);
@@ -81,8 +82,9 @@ private:
     bool too_large_;
 };
 
-/// The extents of an array: `Shape{3, 4}`, or just `{3, 4}` or `12` where a Shape is expected. A shape of
-/// rank 0 has one element. Extents of zero are legal. Throws ArgumentError for negative extents or rank > 8.
+/// The extents of an array: `Shape{3, 4}`, or `{3, 4}` or `12` where a Shape is expected. A shape of rank 0
+/// has one element. Extents may be zero. The constructors throw ArgumentError for negative extents and ranks
+/// above 8.
 class Shape : public detail::Axes<Shape> {
 public:
     constexpr Shape() noexcept = default;
@@ -97,22 +99,22 @@ public:
         for (const std::int64_t extent : extents) append(Extent(extent).value());
     }
 
-    /// The number of elements. Throws ArgumentError (Overflow) when it does not fit in 63 bits.
+    /// Returns the number of elements. Throws ArgumentError (Overflow) if it does not fit in 63 bits.
     [[nodiscard]] VOLLEY_API std::int64_t elements() const;
-    /// The number of bytes of elements of that size, checked likewise.
+    /// Returns the size in bytes of elements of the given size. Throws as elements() does.
     [[nodiscard]] VOLLEY_API std::int64_t bytes(std::int64_t element_size) const;
-    /// "(3, 4)"
+    /// Returns "(3, 4)".
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 
-/// Distances between neighbours along each axis, in elements or in bytes.
+/// The distance between neighbours along each axis, in elements or in bytes.
 class Strides : public detail::Axes<Strides> {
 public:
     constexpr Strides() noexcept = default;
     constexpr explicit Strides(std::span<const std::int64_t> strides) {
         for (const std::int64_t stride : strides) append(stride);
     }
-    /// From elements of that size to bytes, and back; what does not divide is cut off.
+    /// Converts strides in elements of the given size to bytes, and back. divided() rounds towards zero.
     [[nodiscard]] constexpr Strides times(std::size_t element) const {
         Strides result;
         for (const std::int64_t stride : *this) result.append(stride * static_cast<std::int64_t>(element));
@@ -126,7 +128,7 @@ public:
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 
-/// A position in a shape, one entry per axis.
+/// A position in an array, with one entry per axis.
 class Index : public detail::Axes<Index> {
 public:
     constexpr Index() noexcept = default;
@@ -139,29 +141,31 @@ public:
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 
-/// a * b and a + b of sizes (not negative); Overflow, naming `what`, when it does not fit in 63 bits.
+/// Return a * b and a + b of non-negative sizes. Throw ArgumentError (Overflow), which names `what`, if the
+/// result does not fit in 63 bits.
 [[nodiscard]] VOLLEY_API std::int64_t checked_multiply(std::int64_t a, std::int64_t b, std::string_view what);
 [[nodiscard]] VOLLEY_API std::int64_t checked_add(std::int64_t a, std::int64_t b, std::string_view what);
 
-/// Strides in elements of an array that lies in memory as `padded`: pass the padded shape, or the shape
-/// itself for a dense array.
+/// Returns the strides in elements of an array that was allocated with the shape `padded`; for a dense array,
+/// pass its shape.
 [[nodiscard]] VOLLEY_API Strides row_major_strides(const Shape& padded);
-/// The same in bytes.
+/// Returns the same strides in bytes.
 [[nodiscard]] VOLLEY_API Strides row_major_byte_strides(const Shape& padded, std::int64_t element_size);
 
-/// Whether elements with these strides, which count `unit` for one element, lie one behind the other in
-/// row-major order. Axes of length 1 have no say; an empty array is dense.
+/// Returns whether elements with these strides are contiguous in row-major order; `unit` is the stride of one
+/// element. Length-1 axes are ignored. An empty array is dense.
 [[nodiscard]] VOLLEY_API bool is_dense(const Shape& shape, const Strides& strides, std::int64_t unit = 1);
 
-/// Throws ArgumentError (InvalidShape) unless `padded` has the same rank and no smaller extent.
+/// Throws ArgumentError (InvalidShape) if `padded` has another rank or a smaller extent.
 VOLLEY_API void check_padding(const Shape& shape, const Shape& padded);
 
-/// The position's number in row-major order. Throws ArgumentError (IndexError) outside of the shape.
+/// Returns the row-major position of an index. Throws ArgumentError (IndexError) outside the shape.
 [[nodiscard]] VOLLEY_API std::int64_t ravel_index(const Index& index, const Shape& shape);
-/// The inverse: 0 <= linear < shape.elements(), else IndexError.
+/// Returns the index at a row-major position. Throws ArgumentError (IndexError) unless
+/// 0 <= linear < shape.elements().
 [[nodiscard]] VOLLEY_API Index unravel_index(std::int64_t linear, const Shape& shape);
 
-/// The sum of index times stride; ranks must agree.
+/// Returns the sum of index times stride over all axes. The ranks must agree.
 [[nodiscard]] VOLLEY_API std::int64_t strided_offset(const Index& index, const Strides& strides);
 
 }  // namespace volley

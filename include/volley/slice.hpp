@@ -1,6 +1,5 @@
-// Which part of an array is meant, written as in {slice(1, 3), all, -1, newaxis}: one entry for each axis,
-// plain values of fixed size that allocate nothing. What they mean for an array is checked where they are
-// used.
+// Selections of a part of an array, such as {slice(1, 3), all, -1, newaxis}, with one entry per axis. They
+// are plain values that do not allocate; they are checked against an array when they are applied to it.
 #pragma once
 
 #include <volley/api.hpp>
@@ -29,9 +28,9 @@ template <ExtentInteger I>
     return static_cast<std::int64_t>(value);
 }
 
-// The words of a selection are functions, as std::hex is one of a stream. `all` has to be: all(v) of a
-// kernel's vector is another overload of it. And a user's variable of one of these names hides no variable of
-// ours. Where a template would have to deduce it, as in emplace_back, write Selector(all).
+// The words of a selection are functions, like std::hex for streams. `all` must be one, because all(v) for a
+// kernel's vector is an overload of it. Where a template deduces the argument, as in emplace_back, write
+// Selector(all).
 template <class Tag>
 using Word = Tag (*)(Tag);
 
@@ -50,27 +49,27 @@ struct Ellipsis {
 
 }  // namespace detail
 
-/// In a selection: the whole axis.
+/// Selects the whole axis.
 constexpr detail::WholeAxis all(detail::WholeAxis word) noexcept { return word; }
-/// A bound of a slice that is left open: slice(none, 5), slice(2, none).
+/// Leaves a bound of a slice open: slice(none, 5), slice(2, none).
 constexpr detail::OpenBound none(detail::OpenBound word) noexcept { return word; }
-/// In a selection: an axis of length 1 that the array does not have. Its stride is 0.
+/// Adds an axis of length 1 and stride 0.
 constexpr detail::NewAxis newaxis(detail::NewAxis word) noexcept { return word; }
-/// In a selection, once: all axes that the other entries leave, {ellipsis, 0} being the first of the last
-/// axis. Without it, the axes that are left are the last ones.
+/// Selects all axes without an entry, once per selection: {ellipsis, 0} takes the first element of the last
+/// axis. Without an ellipsis, the last axes are the ones without an entry.
 constexpr detail::Ellipsis ellipsis(detail::Ellipsis word) noexcept { return word; }
 
 // NOLINTBEGIN(google-explicit-constructor): selections are written as plain integers and words
 
-/// One end of a slice: an integer of any type, or `none`. Throws ArgumentError (IndexError) for an unsigned
-/// one of 2^63 and more.
+/// One end of a slice: an integer of any type, or `none`. Throws ArgumentError (IndexError) for unsigned
+/// integers from 2^63.
 class Bound {
 public:
     constexpr Bound(ExtentInteger auto value) : value_(detail::to_index(value)) {}
     constexpr Bound(detail::Word<detail::OpenBound> /*none*/) noexcept : open_(true) {}
 
     [[nodiscard]] constexpr bool is_open() const noexcept { return open_; }
-    /// 0 where it is open.
+    /// Returns 0 if the bound is open.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr bool operator==(const Bound&, const Bound&) noexcept = default;
@@ -80,8 +79,8 @@ private:
     bool open_ = false;
 };
 
-/// Every step-th element from begin until before end. Negative bounds count from the axis' end; what reaches
-/// out of the axis is cut off; the length is (end - begin) / step, rounded up.
+/// Every step-th element of [begin, end). Negative bounds count from the end of the axis; bounds beyond the
+/// axis are clamped. The length is (end - begin) / step, rounded up.
 struct Slice {
     Bound begin;
     Bound end;
@@ -90,8 +89,8 @@ struct Slice {
     friend constexpr bool operator==(const Slice&, const Slice&) noexcept = default;
 };
 
-/// slice(1, 3), slice(none, -1), slice(0, 5, 2): elements 0, 2 and 4. Selecting nothing, and steps of 0 or
-/// less, are errors where the slice is used.
+/// Returns a slice: slice(1, 3), slice(none, -1), slice(0, 5, 2) with elements 0, 2 and 4. Applying a slice
+/// that selects nothing, or whose step is not positive, is an error.
 template <ExtentInteger I = int>
 [[nodiscard]] constexpr Slice slice(Bound begin, Bound end, I step = 1) {
     return {begin, end, detail::to_index(step)};
@@ -103,9 +102,9 @@ template <ExtentInteger I = int>
 /// |---|---|
 /// | `slice(begin, end, step)` | keeps a part of the axis |
 /// | `all` | keeps the axis |
-/// | an integer | takes one element, and the axis away; negative ones count from the end |
+/// | an integer | selects one element and removes the axis; negative ones count from the end |
 /// | `newaxis` | adds an axis of length 1 |
-/// | `ellipsis` | keeps as many axes as the other entries leave |
+/// | `ellipsis` | keeps all axes without an entry |
 class Selector {
 public:
     enum class Kind : std::uint8_t { All, Slice, Index, NewAxis, Ellipsis };
@@ -118,15 +117,15 @@ public:
     constexpr Selector(ExtentInteger auto index) : part_{index, none}, kind_(Kind::Index) {}
 
     [[nodiscard]] constexpr Kind kind() const noexcept { return kind_; }
-    /// Of Kind::Slice.
+    /// Returns the slice of a Kind::Slice.
     [[nodiscard]] constexpr const Slice& part() const noexcept { return part_; }
-    /// Of Kind::Index.
+    /// Returns the index of a Kind::Index.
     [[nodiscard]] constexpr std::int64_t index() const noexcept { return part_.begin.value(); }
-    /// Whether it speaks of one axis of the array.
+    /// Returns whether the entry applies to exactly one axis of the array.
     [[nodiscard]] constexpr bool takes_axis() const noexcept {
         return kind_ != Kind::NewAxis && kind_ != Kind::Ellipsis;
     }
-    /// As it is written: "slice(1, none, 2)".
+    /// Returns the entry as it is written: "slice(1, none, 2)".
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 
     friend constexpr bool operator==(const Selector&, const Selector&) noexcept = default;
@@ -136,20 +135,20 @@ private:
     Kind kind_ = Kind::All;
 };
 
-/// A part of an array: `{slice(1, 3), all}`, or just `2` or `slice(0, 4)` where a Selection is expected; `{}`
-/// is all of it. Axes without an entry are kept whole.
+/// A part of an array: `{slice(1, 3), all}`, or `2` or `slice(0, 4)` where a Selection is expected; `{}` is
+/// the whole array. Axes without an entry are kept.
 ///
 ///     copy_region(dst, {slice(1, 3), all, slice(4, 8, 2)}, src, {slice(2, 4), all, slice(3, 7, 2)});
 class Selection {
 public:
-    /// One more than the longest that is legal (an integer for each axis, as many new axes, an ellipsis):
-    /// what comes behind it is not kept, because so many are refused for any array.
+    /// One more than the longest valid selection (an integer for each axis, as many new axes, an ellipsis).
+    /// Further entries are dropped, because a selection of this size is an error for every array.
     static constexpr std::size_t capacity = 2 * std::size_t{max_rank} + 2;
 
     constexpr Selection() noexcept = default;
     constexpr Selection(std::initializer_list<Selector> entries) noexcept
         : Selection(std::span<const Selector>(entries.begin(), entries.size())) {}
-    /// Of entries that are known at run time.
+    /// Creates a selection from entries that are known at run time.
     constexpr explicit Selection(std::span<const Selector> entries) noexcept {
         for (const Selector& entry : entries) {
             if (size_ == capacity) break;
@@ -166,7 +165,7 @@ public:
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] constexpr const Selector* begin() const noexcept { return entries_.data(); }
     [[nodiscard]] constexpr const Selector* end() const noexcept { return entries_.data() + size_; }
-    /// "{slice(1, 3), all}"
+    /// Returns "{slice(1, 3), all}".
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 
 private:
@@ -178,12 +177,12 @@ private:
 
 namespace detail {
 
-/// The shape and strides (of any unit) of the selected part, in place of those of the array; returns the
-/// offset of its first element, in the strides' unit. `subject` names the array in messages.
+/// Replaces an array's shape and strides (in any unit) by those of the selected part and returns the offset
+/// of its first element in the same unit. `subject` names the array in errors.
 ///
-/// Throws ArgumentError: IndexError for integers out of range, slices that select nothing (`all` of an empty
-/// axis is legal), steps of 0 or less, more entries than axes and two ellipses; InvalidShape for more than 8
-/// axes in the result. Then nothing is changed.
+/// Throws ArgumentError and changes nothing: IndexError for integers out of range, slices that select nothing
+/// (`all` of an empty axis is allowed), steps that are not positive, more entries than axes, and two
+/// ellipses; InvalidShape if the result has more than 8 axes.
 VOLLEY_API std::int64_t select(Shape& shape, Strides& strides, const Selection& selection,
                                std::string_view subject);
 

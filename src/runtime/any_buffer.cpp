@@ -1,4 +1,4 @@
-// The handle: what a buffer is, its views, its replicas. Data moves in transfer.cpp.
+// The buffer handle: its properties, views and replicas. transfer.cpp moves its data.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
@@ -79,7 +79,7 @@ void AnyBuffer::fail_empty() {
          "a default-constructed or moved-from Buffer", "construct it with a shape first");
 }
 
-// ---- what it is ----
+// ---- properties ----
 
 std::string AnyBuffer::name() const {
     std::string base = name_.empty() ? cat("buffer ", id_.value()) : cat("buffer '", name_, "'");
@@ -95,22 +95,22 @@ bool AnyBuffer::is_contiguous() const noexcept {
 
 void AnyBuffer::check_contiguous() const {
     if (is_contiguous()) return;
-    fail(ErrorCode::InvalidView, "its elements do not lie side by side",
+    fail(ErrorCode::InvalidView, "its elements are not contiguous",
          cat(name(), ", shape ", shape_.to_string(), ", strides ", strides_.to_string(), " bytes"),
          "use as_array(), or copy it into a buffer without padding");
 }
 
 void AnyBuffer::check_single() const {
     if (size_ == 1) return;
-    fail(ErrorCode::SizeMismatch, cat("item() was asked of ", size_, " elements"), name(),
-         "it needs exactly one: use read(), or item() of a view");
+    fail(ErrorCode::SizeMismatch, cat("item() was called on a buffer of ", size_, " elements"), name(),
+         "it requires exactly one: use read(), or item() of a view");
 }
 
 void AnyBuffer::check_type(DType expected) const {
     if (dtype_ == expected) return;
     fail(ErrorCode::TypeMismatch,
-         cat("elements of type ", expected.name(), " were asked for, where it has ", dtype_.name()), name(),
-         "use the buffer's own type, or view_as() to reinterpret its bytes");
+         cat("elements of type ", expected.name(), " were requested, but its type is ", dtype_.name()),
+         name(), "use the buffer's type, or view_as() to reinterpret its bytes");
 }
 
 // ---- replicas ----
@@ -174,7 +174,8 @@ AnyBuffer AnyBuffer::view(std::size_t offset, std::size_t count) const {
     static_cast<void>(storage());
     if (offset > window_elements() || count > window_elements() - offset) {
         fail(ErrorCode::InvalidView, cat("a view of ", count, " elements at ", offset, " does not fit"),
-             cat(name(), " of ", window_elements(), " elements"), "offset + size must be within the buffer");
+             cat(name(), " of ", window_elements(), " elements"),
+             "offset + count must not exceed the buffer");
     }
     const Shape shape(count);
     const std::int64_t element = element_of(dtype_);
@@ -192,18 +193,18 @@ AnyBuffer AnyBuffer::view_as(DType dtype) const {
     if ((past + offset()) % dtype.align() != 0) {
         fail(ErrorCode::InvalidView,
              cat("a view as ", dtype.name(), " would be misaligned: it starts at byte ", offset_,
-                 past == 0 ? "" : cat(" of memory that begins ", past, " bytes past a multiple of 64")),
-             name(), cat("elements of that type begin at multiples of ", dtype.align(), " bytes"));
+                 past == 0 ? "" : cat(" of memory that starts ", past, " bytes after a multiple of 64")),
+             name(),
+             cat("choose an offset at which elements start at a multiple of ", dtype.align(), " bytes"));
     }
     const std::int64_t old_size = element_of(dtype_);
     const std::int64_t new_size = element_of(dtype);
-    // Strides that the new type's alignment divides carry over; the others are refused where they would
-    // matter.
+    // Strides are kept if they are multiples of the new type's alignment. Length-1 axes do not matter.
     if (old_size == new_size) {
         for (int d = 0; d < strides_.rank(); ++d) {
             if (shape_[d] > 1 && strides_[d] % static_cast<std::int64_t>(dtype.align()) != 0) {
                 fail(ErrorCode::InvalidView, cat("a view as ", dtype.name(), " would be misaligned"), name(),
-                     "its strides are no multiples of that type's alignment");
+                     "use a buffer whose strides are multiples of that type's alignment");
             }
         }
         AnyBuffer view = make_view(dtype, shape_, strides_, offset_, window_, owns_window_);
@@ -212,8 +213,8 @@ AnyBuffer AnyBuffer::view_as(DType dtype) const {
     }
     const auto fail_size = [&](std::int64_t bytes) {
         fail(ErrorCode::InvalidView,
-             cat(bytes, " bytes are no whole number of elements of type ", dtype.name()), name(),
-             cat("elements of that type have ", new_size, " bytes: take a view of a multiple"));
+             cat(bytes, " bytes are not a whole number of elements of type ", dtype.name()), name(),
+             cat("take a view of a multiple of ", new_size, " bytes first"));
     };
     if (is_contiguous() && shape_.rank() > 0) {
         std::array<std::int64_t, max_rank> extents{};
@@ -243,8 +244,8 @@ AnyBuffer AnyBuffer::reshape(const Shape& shape) const {
     const std::int64_t elements = on_behalf_of([this] { return name(); }, [&] { return shape.elements(); });
     if (elements != size_) {
         fail(ErrorCode::SizeMismatch,
-             cat("shape ", shape.to_string(), " has ", elements, " elements, where it has ", size_), name(),
-             "reshape to a shape of as many elements");
+             cat("shape ", shape.to_string(), " has ", elements, " elements, but the buffer has ", size_),
+             name(), "use a shape with the same number of elements");
     }
     check_contiguous();
     return make_view(dtype_, shape, row_major_byte_strides(shape, element_of(dtype_)), offset_,

@@ -1,4 +1,4 @@
-// Tensors of DLPack in host memory.
+// Conversion between buffers and DLPack tensors in host memory.
 #include "core/fail.hpp"
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
@@ -21,9 +21,10 @@
 namespace volley {
 namespace {
 
-// ---- out ----
+// ---- export ----
 
-/// A tensor with what it needs to live: its replica's memory stays, whatever becomes of buffer and context.
+/// A tensor and what it owns. The replica's memory stays valid even if the buffer or its context is
+/// destroyed.
 struct Exported {
     DLManagedTensor tensor{};
     std::shared_ptr<runtime::Storage> storage;
@@ -43,7 +44,8 @@ struct Code {
     ScalarType scalar;
     std::uint8_t code;
 };
-// Both ways: the code and the scalar's size decide. Bool goes out as a byte, and never comes in.
+// Used in both directions: the code and the scalar's size determine the type. Bool is exported as a byte and
+// never imported: U8 comes first.
 constexpr Code codes[] = {
     {ScalarType::I8, kDLInt},    {ScalarType::I16, kDLInt},   {ScalarType::I32, kDLInt},
     {ScalarType::I64, kDLInt},   {ScalarType::U8, kDLUInt},   {ScalarType::U16, kDLUInt},
@@ -62,7 +64,7 @@ DLDataType tensor_type(DType dtype) {
     return type;
 }
 
-// ---- in ----
+// ---- import ----
 
 std::optional<DType> dtype_of_tensor(DLDataType type) {
     const bool complex = type.code == kDLComplex;
@@ -75,7 +77,7 @@ std::optional<DType> dtype_of_tensor(DLDataType type) {
     return std::nullopt;
 }
 
-/// A tensor that was taken over.
+/// A tensor that Volley owns.
 struct Kept {
     std::shared_ptr<const void> owner;
     DLManagedTensor* tensor = nullptr;
@@ -92,16 +94,16 @@ std::string subject_of(const ImportOptions& options) {
 }
 
 [[noreturn]] void refuse(ErrorCode code, std::string_view what, const ImportOptions& options) {
-    fail(code, what, subject_of(options), "make a dense copy in host memory, or write() it into a buffer");
+    fail(code, what, subject_of(options), "make a dense copy in host memory, or write() it to a buffer");
 }
 
-/// Those that the tensor gives, in bytes.
+/// Returns the tensor's strides in bytes.
 Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t element,
                    const ImportOptions& options) {
     if (dense.shape.elements() == 0) return dense.strides;
     const auto told = [&](auto&& f) { return on_behalf_of([&] { return subject_of(options); }, f); };
     std::array<std::int64_t, max_rank> strides{};
-    std::int64_t inner = element;  // bytes of what lies inside of the axis
+    std::int64_t inner = element;  // bytes that one entry of the axis spans
     const auto rank = static_cast<std::size_t>(given.ndim);
     for (std::size_t d = rank; d-- > 0;) {
         const std::int64_t extent = given.shape[d];
@@ -158,12 +160,12 @@ AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
     if (tensor == nullptr) refuse(ErrorCode::InvalidArgument, "the tensor is a null pointer", options);
     const DLTensor& given = tensor->dl_tensor;
     if (given.device.device_type != kDLCPU)
-        refuse(ErrorCode::NotHostAccessible, "the tensor does not lie in host memory", options);
+        refuse(ErrorCode::NotHostAccessible, "the tensor is not in host memory", options);
     const std::optional<DType> dtype = dtype_of_tensor(given.dtype);
     if (!dtype) {
         refuse(ErrorCode::TypeMismatch,
                cat("the tensor has elements of code ", int{given.dtype.code}, " with ", int{given.dtype.bits},
-                   " bits and ", given.dtype.lanes, " lanes, which buffers do not have"),
+                   " bits and ", given.dtype.lanes, " lanes, which buffers do not support"),
                options);
     }
     if (given.ndim < 0 || given.ndim > max_rank)
@@ -186,7 +188,7 @@ AnyBuffer from_dlpack(DLManagedTensor* tensor, ImportOptions options) {
     kept->owner = std::move(options.owner);
     options.owner = kept;
     AnyBuffer buffer = runtime::import_bytes(*dtype, layout, {data, bytes}, std::move(options));
-    kept->tensor = tensor;  // ours from here on
+    kept->tensor = tensor;  // owned from here on
     return buffer;
 }
 
@@ -198,8 +200,8 @@ namespace volley {
 namespace {
 
 [[noreturn]] void fail_without() {
-    fail(ErrorCode::Unsupported, "this build knows no DLPack", "to_dlpack and from_dlpack",
-         "install libdlpack-dev and build Volley again");
+    fail(ErrorCode::Unsupported, "this build has no DLPack support", "to_dlpack and from_dlpack",
+         "install libdlpack-dev and rebuild Volley");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The host in a device's memory: waits for the work that touches it, and no other.
+// Host access to device memory. Blocks for pending work that uses the accessed bytes, and for no other.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "runtime/context_core.hpp"
@@ -22,8 +22,8 @@ namespace {
 unsigned reachable(const AnyBuffer& buffer, QueueRef queue) {
     Storage& storage = buffer.storage();
     storage.check_usable();
-    runtime::Recorder::refuse("the host asked for a buffer's memory", buffer.name(),
-                              "do so before record() or after submit()");
+    runtime::Recorder::refuse("the host accessed a buffer's memory", buffer.name(),
+                              "access it before record() or after submit()");
     ContextCore& core = storage.core();
     const unsigned k = buffer.queue_index(queue);
     const backends::Memory* memory = storage.replica(k).memory();
@@ -38,12 +38,12 @@ unsigned reachable(const AnyBuffer& buffer, QueueRef queue) {
 std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) {
     if (buffer.window_bytes() == 0) return {};
     std::byte* const first = replica.memory()->host() + buffer.offset();
-    // Views are made for aligned types alone; this is of those that ask for more than memory has.
+    // view_as() checks offsets; this is for types with a stricter alignment than the memory has.
     if (const std::size_t align = buffer.dtype().align();
         reinterpret_cast<std::uintptr_t>(first) % align != 0) {
         fail(ErrorCode::InvalidView,
              cat("elements of type ", buffer.dtype().name(),
-                 " would be misaligned: they begin at multiples of ", align, " bytes"),
+                 " would be misaligned: they require multiples of ", align, " bytes"),
              buffer.name(), "use read() and write(), or view_as<std::uint8_t>()");
     }
     return {first, buffer.window_bytes()};

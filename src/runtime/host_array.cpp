@@ -1,5 +1,5 @@
-// Host arrays are storages whose one replica is page-locked host memory: they end as all storages do, when
-// the transfers that use them are done.
+// A host array is a storage whose only replica is page-locked host memory. Like every storage, it is freed
+// when the transfers that use it have completed.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
@@ -60,8 +60,8 @@ std::byte* AnyHostArray::bytes() const {
 void AnyHostArray::check_type(DType expected) const {
     if (dtype_ == expected) return;
     fail(ErrorCode::TypeMismatch,
-         cat("elements of type ", expected.name(), " were asked for, where it has ", dtype_.name()),
-         "a host array", "use its own type");
+         cat("elements of type ", expected.name(), " were requested, but its type is ", dtype_.name()),
+         "a host array", "use the array's type");
 }
 
 }  // namespace volley

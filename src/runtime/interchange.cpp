@@ -1,4 +1,4 @@
-// Memory made elsewhere becomes a storage with one replica, that of its device.
+// Imports: memory that Volley did not allocate becomes a storage with one replica, on its device.
 #include "core/fail.hpp"
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
@@ -27,10 +27,10 @@ namespace {
 void check_import_aligned(std::uint64_t place, DType dtype, const ImportTarget& target) {
     if (place % dtype.align() == 0) return;
     fail(ErrorCode::InvalidArgument, cat("the memory is not aligned for elements of type ", dtype.name()),
-         target.subject, cat("it must begin at a multiple of ", dtype.align(), " bytes"));
+         target.subject, cat("pass memory that starts at a multiple of ", dtype.align(), " bytes"));
 }
 
-/// A buffer in the memory that make(device) gives.
+/// Returns a buffer in the memory that make(device) returns.
 template <class Make>
 AnyBuffer adopt_import(const ImportTarget& target, DType dtype, const Layout& layout, bool owns_window,
                        ImportOptions options, Make&& make) {
@@ -49,13 +49,13 @@ AnyBuffer import_bytes(DType dtype, const Layout& layout, std::span<std::byte> m
     const ImportTarget target = target_of(options);
     if (memory.data() == nullptr && !memory.empty()) {
         fail(ErrorCode::InvalidArgument, "the memory is a null pointer", target.subject,
-             "give memory of the shape's size");
+             "pass memory of the shape's size");
     }
     if (!memory.empty()) check_import_aligned(reinterpret_cast<std::uintptr_t>(memory.data()), dtype, target);
-    // What lies between the elements of others' arrays is others' too.
+    // The gaps between the elements of a foreign array are not padding: they may hold other data.
     const bool dense = is_dense(layout, static_cast<std::int64_t>(dtype.size()));
     return adopt_import(target, dtype, layout, dense, std::move(options), [&](backends::Device& device) {
-        // There is nothing to share in no memory.
+        // Empty memory cannot be imported.
         return memory.empty() ? device.allocate(0) : device.import_host(memory);
     });
 }
@@ -68,7 +68,7 @@ using runtime::Storage;
 
 namespace {
 
-/// The bytes of a dense array, checked.
+/// Returns the size of a dense array in bytes. Throws ArgumentError (TypeMismatch, Overflow).
 std::uint64_t bytes_of(DType dtype, const Shape& shape, const ImportTarget& target) {
     if (dtype.is_void()) {
         fail(ErrorCode::TypeMismatch, "a buffer needs an element type", target.subject, "use dtype_of<T>()");
@@ -84,8 +84,8 @@ Layout dense(DType dtype, const Shape& shape) {
 
 void check_bytes(std::uint64_t given, std::uint64_t needed, const Shape& shape, const ImportTarget& target) {
     if (given == needed) return;
-    fail(ErrorCode::SizeMismatch, cat("memory of ", given, " bytes was given for ", needed),
-         cat(target.subject, ", shape ", shape.to_string()), "give exactly the memory of the shape");
+    fail(ErrorCode::SizeMismatch, cat("the memory has ", given, " bytes, but the shape needs ", needed),
+         cat(target.subject, ", shape ", shape.to_string()), "pass exactly the memory of the shape");
 }
 
 std::uint64_t size_of(const NativeBuffer& object) {
@@ -127,7 +127,7 @@ NativeDevice native_device(const Queue& queue) {
 AnyBuffer import_native(DType dtype, const Shape& shape, const NativeBuffer& object, ImportOptions options) {
     const ImportTarget target = runtime::target_of(options);
     if (std::holds_alternative<std::monostate>(object)) {
-        fail(ErrorCode::InvalidArgument, "no driver's object was given", target.subject,
+        fail(ErrorCode::InvalidArgument, "the native object is empty", target.subject,
              "fill in a VulkanBuffer or an OpenClBuffer");
     }
     check_bytes(size_of(object), bytes_of(dtype, shape, target), shape, target);

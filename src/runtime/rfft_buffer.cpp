@@ -1,4 +1,4 @@
-// The layout of in-place real transforms.
+// The layout of RfftBuffer: shapes for in-place real transforms.
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -23,10 +23,10 @@ Shape with_last(const Shape& shape, std::int64_t last) {
 
 Shape half_spectrum_shape(const Shape& real, std::string_view name) {
     if (real.rank() == 0 || real[real.rank() - 1] == 0) {
-        fail(ErrorCode::InvalidShape, "a real transform needs a last axis with elements",
+        fail(ErrorCode::InvalidShape, "a real transform requires a non-empty last axis",
              cat(name.empty() ? std::string("an RfftBuffer") : cat("buffer '", name, "'"), ", shape ",
                  real.to_string()),
-             "give a shape such as {rows, n}");
+             "use a shape such as {rows, n}");
     }
     return with_last(real, real[real.rank() - 1] / 2 + 1);
 }

@@ -1,4 +1,4 @@
-// Arrays with padding, page-locked host arrays, and the paths that transfers take between them.
+// Arrays with padding, page-locked host arrays, and the transfer paths between them.
 #include "buffers/buffer_support.hpp"
 #include "support/held_queue.hpp"
 
@@ -120,7 +120,7 @@ VOLLEY_BACKEND_TEST(Array, TakesAnyHostDataAsynchronously) {
     const std::vector<int> data = numbers(100'000);
     buffer.write_async(data).wait();
     EXPECT_EQ(buffer.read(1), data);
-    Event done = buffer.write_async(numbers(100'000, 5));  // kept alive until then
+    Event done = buffer.write_async(numbers(100'000, 5));  // kept until the event
     done.wait();
     EXPECT_EQ(buffer.read(0), numbers(100'000, 5));
     std::vector<int> back(100'000);
@@ -134,7 +134,7 @@ VOLLEY_BACKEND_TEST(Array, TakesViewsOfHostMemory) {
     const Buffer<int> part = as_buffer(all_data[{slice(1, 4), slice(2, 8, 2)}]);
     EXPECT_EQ(part.shape(), Shape({3, 3}));
     EXPECT_EQ(part.read(0), (std::vector<int>{10, 12, 14, 18, 20, 22, 26, 28, 30}));
-    // Transposed and reversed: strides that no driver has.
+    // Transposed and reversed: strides that no driver supports.
     const Buffer<int> turned =
         as_buffer(ArrayView<const int>(data.data(), {8, 6}, Strides(std::array<std::int64_t, 2>{1, 8})));
     EXPECT_EQ(turned.read(0)[1], 8);
@@ -167,7 +167,7 @@ VOLLEY_BACKEND_TEST(Array, KeepsAListThatIsWrittenAsynchronously) {
     {
         HeldQueue held(queue(0));
         buffer.write_async(std::initializer_list<int>{numbers(1, 1)[0], numbers(1, 2)[0], numbers(1, 3)[0]});
-        std::array<volatile int, 64> elsewhere{};  // where the list was
+        std::array<volatile int, 64> elsewhere{};  // reuses the list's stack memory
         for (volatile int& value : elsewhere) value = 99;
         held.release();
     }
@@ -192,17 +192,17 @@ VOLLEY_BACKEND_TEST(Array, AHostArrayOfAnotherContextIsReadWhenItIsWritten) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             theirs_held.release();
         });
-        buffer.write_async(host);  // behind what the other context does with it
+        buffer.write_async(host);  // after the other context's transfer
         later.join();
         std::fill_n(host.data(), host.size(), 0);
-    }  // and the array is gone
+    }  // the array is destroyed
     held.release();
     EXPECT_EQ(buffer.read(0), numbers(100'000));
     EXPECT_EQ(buffer.read(1), numbers(100'000));
 }
 
 TEST(ArrayLimit, CachedMemoryGivesWayToHostArrays) {
-    for (const char* name : {"reference:0", "cpu:0"}) {  // where they are of the same memory
+    for (const char* name : {"reference:0", "cpu:0"}) {  // which use the same memory
         SCOPED_TRACE(name);
         const Context context = make_context({.devices = {name}, .memory_limit = 1 << 20});
         const ContextScope scope = context.use();

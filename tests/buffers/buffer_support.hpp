@@ -1,4 +1,4 @@
-// For tests of buffers, on every backend.
+// Helpers for tests of buffers on every backend.
 #pragma once
 
 #include "support/backend_test.hpp"
@@ -25,7 +25,7 @@ inline auto make_twice() {
 
 using Bytes = std::vector<std::byte>;
 
-/// The elements of queue k's replica, whatever their type.
+/// Returns the elements of queue k's replica as bytes.
 inline Bytes bytes_on(unsigned k, const AnyBuffer& buffer) {
     Bytes bytes(buffer.bytes());
     buffer.read_bytes(bytes, k);

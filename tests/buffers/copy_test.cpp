@@ -1,4 +1,4 @@
-// Copies between buffers: inside a device, between queues, devices and backends; fills of every type.
+// Copies between buffers: within a device, between queues, devices and backends; fills of every type.
 #include "buffers/buffer_support.hpp"
 
 #include <array>
@@ -126,7 +126,7 @@ VOLLEY_BACKEND_TEST(Copy, FillsWithEveryElementType) {
 
 // ---- several devices ----
 
-/// A context of all backends that this machine has.
+/// Returns a context with a device of every backend that this machine has.
 Context all_backends() {
     std::vector<std::string> names;
     for (const char* name : {"cpu:0", "reference:0", "vulkan:llvmpipe", "opencl:0"}) {
@@ -195,7 +195,7 @@ TEST(CopyBetweenDevices, TakesMemoryThatIsOnlyCached) {
 
 TEST(CopyBetweenDevices, GoesInPiecesThroughPageLockedMemory) {
     const Context context = all_backends();
-    if (context.queue_count() < 2) GTEST_SKIP() << "there is but one device";
+    if (context.queue_count() < 2) GTEST_SKIP() << "there is only one device";
     const ContextScope scope = context.use();
     Buffer<int> from({5, 1 << 20}, {.placement = Placement::on(context.queue(0))});
     from.write(numbers(5u << 20));
@@ -208,7 +208,7 @@ TEST(CopyBetweenDevices, GoesInPiecesThroughPageLockedMemory) {
         to.copy_from(from);
         EXPECT_EQ(context.statistics().transfers.hops, before + 1);
         EXPECT_EQ(to.read(k), numbers(5u << 20));
-        // Regions take the same way.
+        // Regions take the same path.
         to.zero();
         copy_region(to, {slice(1, 4, 2), slice(0, 1 << 20, 4)}, from, {slice(0, 2), slice(2, 1 << 20, 4)});
         const std::vector<int> back = read_region(to, {3, slice(0, 16)}, k);

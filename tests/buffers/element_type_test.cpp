@@ -1,4 +1,4 @@
-// Every type that a buffer can hold, through everything that moves elements without computing.
+// Every element type, through every operation that moves elements without computing.
 #include "buffers/buffer_support.hpp"
 
 #include "support/random.hpp"
@@ -13,7 +13,7 @@ namespace volley {
 
 struct Grain {
     vec3 position;
-    half mass;  // with padding behind it
+    half mass;  // followed by padding
     double charge;
     bool alive;
 };
@@ -24,10 +24,10 @@ namespace {
 using testing::Bytes;
 using testing::bytes_on;
 
-/// A type, and what of it is a template's business; all else is done for its DType.
+/// A type and the parts that need a template; everything else works on its DType.
 struct ElementType {
     DType dtype;
-    bool bits = false;  // bools: only 0 and 1 are values
+    bool bits = false;  // bools: only 0 and 1 are valid
     void (*through_its_own_buffer)(const Bytes& elements) = nullptr;
 };
 
@@ -61,7 +61,7 @@ std::vector<ElementType> vectors_of() {
     return types_of<vec<T, 2>, vec<T, 3>, vec<T, 4>>();
 }
 
-/// The one list.
+/// The list of all types.
 const std::vector<ElementType>& element_types() {
     static const std::vector<ElementType> all_types = [] {
         std::vector<ElementType> list;
@@ -103,7 +103,7 @@ void for_each_element_type(F&& f) {
     }
 }
 
-/// Elements [from, from + count), each step-th.
+/// Every step-th element of [from, from + count).
 Bytes part(const Bytes& bytes, std::size_t size, std::size_t from, std::size_t count, std::size_t step = 1) {
     Bytes result;
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// The host in a buffer's memory: spans, arrays, guards, single values; what is checked, and in which order.
+// Host access to a buffer's memory: spans, arrays, mappings and single values; the checks and their order.
 #include "buffers/buffer_support.hpp"
 #include "support/held_queue.hpp"
 
@@ -17,7 +17,7 @@ using testing::HeldQueue;
 using testing::make_twice;
 using testing::numbers;
 
-/// Whether the device's memory is the host's; where not, every access is refused.
+/// Skips the test if the host cannot address the device's memory; every access throws then.
 #define NEEDS_HOST_MEMORY() \
     if (!device().host_memory) GTEST_SKIP() << device_name() << " has memory of its own"
 
@@ -105,7 +105,7 @@ VOLLEY_BACKEND_TEST(HostAccess, AGuardKeepsTheDeviceAway) {
         expect_contains(error_of(ErrorCode::InvalidArgument, [&] { twice(buffer); }), "'mapped'");
         error_of(ErrorCode::InvalidArgument, [&] { buffer.fill(1); });
         error_of(ErrorCode::InvalidArgument, [&] { static_cast<void>(buffer.read(0)); });
-        twice.on(current_context().queue(1))(buffer);  // the other replica is free
+        twice.on(current_context().queue(1))(buffer);  // the other replica is not mapped
     }
     twice(buffer);
     EXPECT_EQ(buffer.read(0)[3], 200);

@@ -1,4 +1,4 @@
-// Memory of the caller's, tensors of DLPack, objects of drivers.
+// Imports and exports: the caller's memory, DLPack tensors, drivers' objects.
 #include "buffers/buffer_support.hpp"
 
 #include <array>
@@ -28,12 +28,12 @@ struct Free {
     void operator()(void* memory) const { std::free(memory); }
 };
 
-/// Whole pages of ints.
+/// Page-aligned ints that fill whole pages.
 std::unique_ptr<int[], Free> pages(std::size_t count) {
     return std::unique_ptr<int[], Free>(static_cast<int*>(std::aligned_alloc(page, count * page)));
 }
 
-/// Whether it may refuse the caller's memory: all of it, or what is no whole pages.
+/// Returns whether the device may refuse the caller's memory: all of it, or memory that is not whole pages.
 bool is_choosy(const DeviceInfo& device) { return device.backend != "cpu" && device.backend != "reference"; }
 
 VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
@@ -52,8 +52,7 @@ VOLLEY_BACKEND_TEST(Interchange, UsesTheCallersMemoryWithoutACopy) {
     EXPECT_EQ(buffer.read(0)[100], 200);
     buffer.write(numbers(span.size(), 5));
     wait();
-    // OpenCL promises that the driver's view is the caller's only to devices that share all of the host's
-    // memory.
+    // OpenCL guarantees that the import is the caller's memory only for devices that share all host memory.
     if (device().host_memory && device().backend != "opencl") {
         EXPECT_EQ(span[100], 105);
         EXPECT_EQ(buffer.as_span().data(), span.data());
@@ -172,7 +171,7 @@ VOLLEY_BACKEND_TEST(Interchange, TellsTheDriversObjects) {
                  [&] { static_cast<void>(import_native<int>({4}, VulkanBuffer{.buffer = 1, .bytes = 16})); });
         return;
     }
-    // Out and in again: the same memory.
+    // Exported and imported again: the same memory.
     const NativeBuffer whole = native_buffer(buffer, 0);
     Buffer<int> again = import_native<int>({64}, whole, {.name = "again"});
     make_twice().on(current_context().queue(0))(again);
@@ -211,7 +210,7 @@ VOLLEY_BACKEND_TEST(DlPack, SharesAReplicaWithOthers) {
     error_of(ErrorCode::NotAllocated, [] { static_cast<void>(to_dlpack(Buffer<float>(4))); });
 }
 
-/// Somebody else's tensor: three rows, each at the beginning of a page or `shift` elements behind it.
+/// A foreign tensor: three rows, each at the start of a page or `shift` elements after it.
 struct Foreign {
     static constexpr std::int64_t row = page / sizeof(double);
 
@@ -244,7 +243,7 @@ struct Foreign {
     }
 };
 
-/// Whether the driver takes the caller's pages: those that must are named.
+/// Returns whether the driver imports the caller's pages. Expects that only SwiftShader refuses them.
 bool imports_pages(const testing::DeviceTest& test) {
     bool deleted = false;
     DLManagedTensor* tensor = Foreign::make(deleted, Foreign::row);
@@ -272,7 +271,7 @@ VOLLEY_BACKEND_TEST(DlPack, TakesPagesOver) {
     }
     wait();
     trim();
-    EXPECT_TRUE(deleted) << "with the last use";
+    EXPECT_TRUE(deleted) << "after the last use";
 }
 
 VOLLEY_BACKEND_TEST(DlPack, TakesOtherTensorsOverWhereMemoryIsTheHosts) {
@@ -284,7 +283,7 @@ VOLLEY_BACKEND_TEST(DlPack, TakesOtherTensorsOverWhereMemoryIsTheHosts) {
     if (pages_only) {
         const std::string text = error_of(refusal, [&] { static_cast<void>(from_dlpack(tensor)); });
         if (refusal == ErrorCode::InvalidArgument) expect_contains(text, "4096");
-        EXPECT_FALSE(deleted) << "the tensor is still the caller's";
+        EXPECT_FALSE(deleted) << "the caller still owns the tensor";
         tensor->deleter(tensor);
         return;
     }
@@ -360,7 +359,7 @@ TEST(DlPackEnd, ATensorKeepsItsMemoryWhateverBecomesOfBufferAndContext) {
             mapped.emplace(third.map());
             EXPECT_EQ(static_cast<const int*>(first->dl_tensor.data)[99'999], 99'999);
         } catch (const DeviceError&) {
-            continue;  // there is no such device
+            continue;  // this machine has no such device
         }
         EXPECT_EQ(static_cast<const int*>(first->dl_tensor.data)[50'000], 50'000);
         EXPECT_EQ(static_cast<const int*>(second->dl_tensor.data)[50'000], 50'001);

@@ -1,4 +1,4 @@
-// What buffers refuse before anything is done: memory that is none, sizes that no device has.
+// Errors that buffers report before they do anything: null pointers, impossible shapes and sizes.
 #include "buffers/buffer_support.hpp"
 
 namespace volley {
@@ -19,13 +19,13 @@ VOLLEY_BACKEND_TEST(Refusal, OfNullPointersNamesTheBuffer) {
     refused([&] { buffer.write(null_source, queue(1)); });
     refused([&] { buffer.write_async(null_source); });
     refused([&] { static_cast<AnyBuffer&>(buffer).write_bytes(std::as_bytes(null)); });
-    EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is made";
+    EXPECT_FALSE(buffer.is_allocated(0)) << "checked before anything is allocated";
     buffer.write(numbers(4));
     refused([&] { buffer.read_into(null, 1); });
     refused([&] { buffer.read_async(null, 0); });
     EXPECT_EQ(buffer.read(0), numbers(4));
     Buffer<int> empty(0);
-    EXPECT_NO_THROW(empty.write(std::span<const int>())) << "nothing needs no memory";
+    EXPECT_NO_THROW(empty.write(std::span<const int>())) << "an empty transfer needs no memory";
     EXPECT_NO_THROW(empty.read_into(std::span<int>()));
 }
 

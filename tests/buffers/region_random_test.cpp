@@ -1,6 +1,6 @@
 // Random regions of random arrays against a host model: elements of every size, up to eight axes, all words
-// of a selection, padding of buffers and of host arrays, inside of a device and between two. A failure prints
-// the seed of its case; VOLLEY_SEED=n runs that one alone.
+// of a selection, padding of buffers and of host arrays, within a device and between two. A failure prints
+// the seed of its case; VOLLEY_SEED=n runs only that case.
 #include "buffers/buffer_support.hpp"
 
 #include "support/random.hpp"
@@ -20,12 +20,12 @@ using testing::bytes_on;
 using testing::Random;
 using Extents = std::vector<std::int64_t>;
 
-/// An array with padding, and a part of it: what is selected has the wanted shape.
+/// An array with padding, and a selection with the requested shape.
 struct RandomRegion {
     DType dtype;
     Extents shape, padded;
     std::vector<Selector> selectors;
-    std::vector<std::size_t> positions = {0};  // of the selected elements, in row-major order; by brute force
+    std::vector<std::size_t> positions = {0};  // of the selected elements in row-major order, by brute force
 
     [[nodiscard]] Selection selection() const { return Selection(std::span<const Selector>(selectors)); }
     [[nodiscard]] std::size_t bytes() const {
@@ -44,7 +44,7 @@ struct RandomRegion {
             std::memcpy(&result[i * dtype.size()], &data[positions[i] * dtype.size()], dtype.size());
         return result;
     }
-    /// `selected` may be one element for all.
+    /// `selected` may hold one element for all positions.
     void put_into(Bytes& data, const Bytes& selected) const {
         const std::size_t step = selected.size() == dtype.size() ? 0 : dtype.size();
         for (std::size_t i = 0; i < positions.size(); ++i)
@@ -56,7 +56,7 @@ std::int64_t below(Random& random, std::int64_t n) {
     return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
 }
 
-/// Whole axes that stand together become `...`; those at the end may be left out. Or `...` stands for none.
+/// Replaces adjacent whole axes by `...`, drops whole axes at the end, or inserts a `...` for no axes.
 void shorten(Random& random, std::vector<Selector>& selectors) {
     const auto is_all = [](const Selector& selector) { return selector.kind() == Selector::Kind::All; };
     if (random.chance(30)) {
@@ -133,14 +133,14 @@ Bytes random_bytes(Random& random, std::size_t count) {
     return bytes;
 }
 
-/// A host array of a shape, with padding of its own.
+/// Returns a host array of the given shape with random padding.
 AnyHostArray random_host_array(Random& random, const AnyBuffer& like) {
     Extents padded(like.shape().begin(), like.shape().end());
     for (std::int64_t& extent : padded) extent += random.chance(50) ? 0 : below(random, 3);
     return {like.dtype(), like.shape(), {.padded_shape = Shape(padded)}};
 }
 
-/// The address of each element of a host array, in row-major order.
+/// Returns the address of each element of a host array, in row-major order.
 std::vector<std::byte*> places_of(const AnyHostArray& array) {
     std::vector<std::byte*> places = {array.bytes()};
     for (int d = 0; d < array.shape().rank(); ++d) {
@@ -154,7 +154,7 @@ std::vector<std::byte*> places_of(const AnyHostArray& array) {
     return places;
 }
 
-/// Two arrays, between which and the host a region is moved; each with the queues that have it.
+/// Moves a region between two arrays and the host. Each array has a list of the queues with a replica.
 class RegionCase {
 public:
     struct Side {
@@ -244,7 +244,8 @@ void run_cases(std::uint64_t first_seed, int cases, const RegionCase::Side& from
 }
 
 VOLLEY_BACKEND_TEST(Region, RandomOnesAgreeWithAHostModel) {
-    const int cases = configuration().unmapped ? 400 : 2000;  // each waits for staging memory several times
+    const int cases =
+        configuration().unmapped ? 400 : 2000;  // each case blocks for staging memory several times
     run_cases(1000, testing::unless_sanitized(cases, 60), {{}, {0, 1}}, {{}, {0, 1}});
 }
 

@@ -1,4 +1,4 @@
-// Regions: moved between host and device, inside a device and between devices, against a plain host model.
+// Regions: transfers between host and device, within a device and between devices, against a host model.
 #include "buffers/buffer_support.hpp"
 
 namespace volley {

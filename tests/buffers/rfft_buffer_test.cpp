@@ -1,4 +1,4 @@
-// One storage as real values and as the half of their spectrum.
+// RfftBuffer: one storage as real values and as their half spectrum.
 #include "buffers/buffer_support.hpp"
 
 #include <complex>

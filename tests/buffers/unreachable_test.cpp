@@ -1,4 +1,4 @@
-// Memory that the host cannot reach: each way to it is refused, and what to do instead is named.
+// Memory that the host cannot address: every access throws, with advice what to do instead.
 #include "buffers/buffer_support.hpp"
 #include "runtime/runtime_support.hpp"
 
@@ -11,7 +11,7 @@ using testing::error_of;
 using testing::expect_contains;
 using testing::NullContext;
 
-/// Every way in which the host asks for a buffer's memory.
+/// Every host access to a buffer's memory.
 std::vector<std::pair<const char*, std::function<void(Buffer<float>&)>>> ways_to_memory() {
     return {
         {"as_host_bytes", [](Buffer<float>& buffer) { static_cast<void>(buffer.as_host_bytes(0)); }},
@@ -34,7 +34,7 @@ std::vector<std::pair<const char*, std::function<void(Buffer<float>&)>>> ways_to
 }
 
 TEST(UnreachableMemory, IsRefusedWhicheverWayTheHostAsks) {
-    NullContext null;  // null:0 has memory of its own
+    NullContext null;  // null:0's memory is not host memory
     const auto use = null.context.use();
     Buffer<float> buffer(4, {.name = "far"});
     for (const bool written : {false, true}) {
@@ -68,7 +68,7 @@ TEST(UnreachableMemory, StaysFreeToUseWhenItWasRefused) {
     Buffer<float> buffer(4);
     buffer.fill(1.0f);
     error_of(ErrorCode::NotHostAccessible, [&] { static_cast<void>(buffer.map(0)); });
-    EXPECT_NO_THROW(buffer.fill(2.0f)) << "no guard is left behind";
+    EXPECT_NO_THROW(buffer.fill(2.0f)) << "no mapping remains";
     EXPECT_EQ(buffer.read(0).size(), 4u);
 }
 

@@ -1,4 +1,4 @@
-// Views: windows of a storage, reinterpreted, nested, selected, bound to kernels.
+// Views of a storage: windows, reinterpreted, nested, selected, passed to kernels.
 #include "buffers/buffer_support.hpp"
 
 #include <complex>
