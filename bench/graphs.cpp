@@ -3,6 +3,7 @@
 #include "backends/api/queue.hpp"
 #include "harness.hpp"
 #include "raw_vulkan.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/kernel_core.hpp"
 #include "runtime/storage.hpp"
@@ -182,7 +183,7 @@ void compare_tracking(Report& report) {
     launch().wait();
     for (const Buffer<float>& one : data) check(one.read(0).back() == 1.0F, "a launch with many views");
 
-    runtime::ContextCore& core = parts[0].storage().core();
+    runtime::ContextCore& core = runtime::storage_of(parts[0]).core();
     runtime::CachedKernel& cached = core.programs().find(touch.trace().function());
     backends::Launch bare;
     bare.program = &cached.program(0, core.device(0));
@@ -190,7 +191,7 @@ void compare_tracking(Report& report) {
     bare.local = {size, 1, 1};
     std::array<backends::Argument, buffers * views> arguments;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        arguments[i].memory = &parts[i].storage().allocate(0);
+        arguments[i].memory = &runtime::storage_of(parts[i]).allocate(0);
         arguments[i].offset = parts[i].offset();
         arguments[i].elements = size;
     }

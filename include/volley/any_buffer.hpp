@@ -30,6 +30,8 @@ class AnyHostArray;
 
 namespace detail {
 
+struct BufferAccess;  // src/runtime/buffer_access.hpp
+
 /// Returns the extents as a shape. Throws as Shape does; the error names the buffer if `name` is not empty.
 [[nodiscard]] VOLLEY_API Shape shape_of_buffer(std::initializer_list<Extent> extents, std::string_view name);
 
@@ -165,27 +167,6 @@ public:
     [[nodiscard]] std::span<const std::byte> as_host_bytes(QueueRef queue = 0) const;
     [[nodiscard]] std::span<std::byte> as_host_bytes(QueueRef queue = 0);
 
-    // ---- for the runtime ----
-    /// Throws for a default-constructed buffer.
-    [[nodiscard]] runtime::Storage& storage() const {
-        if (storage_ == nullptr) fail_empty();
-        return *storage_;
-    }
-    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
-        return storage_;
-    }
-    /// Returns the number of elements that a kernel may access.
-    [[nodiscard]] std::uint64_t window_elements() const noexcept {
-        return dtype_.size() == 0 ? 0 : window_bytes() / dtype_.size();
-    }
-    /// Returns whether the bytes between the elements are this buffer's padding, not elements of other views.
-    [[nodiscard]] bool owns_window() const noexcept { return owns_window_; }
-    /// Returns the number of a queue that has a replica. Throws as QueueRef documents.
-    [[nodiscard]] unsigned queue_index(QueueRef queue) const;
-    /// Creates a buffer in an existing storage.
-    AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
-              const Strides& strides, std::string name, bool owns_window = true);
-
 protected:
     /// Copies host memory to the queue's replica or to all. Unless `async`, the memory may change when the
     /// call returns; else it must not change before the event, and `owner` is kept until then.
@@ -203,6 +184,18 @@ protected:
     void check_type(DType expected) const;      ///< ArgumentError (TypeMismatch)
 
 private:
+    friend struct detail::BufferAccess;
+
+    /// Creates a buffer in an existing storage.
+    AnyBuffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
+              const Strides& strides, std::string name, bool owns_window);
+    /// Throws for a default-constructed buffer.
+    [[nodiscard]] runtime::Storage& storage() const {
+        if (storage_ == nullptr) fail_empty();
+        return *storage_;
+    }
+    /// Returns the number of a queue that has a replica. Throws as QueueRef documents.
+    [[nodiscard]] unsigned queue_index(QueueRef queue) const;
     [[nodiscard]] AnyBuffer make_view(DType dtype, const Shape& shape, const Strides& strides,
                                       std::int64_t offset, std::int64_t window, bool owns_window) const;
     [[noreturn]] static void fail_empty();
@@ -215,7 +208,7 @@ private:
     std::int64_t size_ = 0;
     std::int64_t offset_ = 0;
     std::int64_t window_ = 0;
-    bool owns_window_ = true;
+    bool owns_window_ = true;  // the bytes between its elements are its padding
     bool is_view_ = false;
     BufferId id_;
     std::string name_;

@@ -124,7 +124,7 @@ template <class T>
 template <class T, class R, class F>
 auto with_side(const R& data, F&& use) {
     if constexpr (std::derived_from<R, AnyHostArray>) {
-        return use(data.side());
+        return use(side_of(data));
     } else if constexpr (MdspanLike<R>) {
         return use(view_side(as_view(data)));
     } else if constexpr (ShapedHost<R>) {

@@ -36,27 +36,16 @@ public:
     /// Returns the address of the first element. Throws if the context was destroyed.
     [[nodiscard]] std::byte* bytes() const;
 
-    // ---- for the runtime ----
-    /// Returns the array as one side of a transfer.
-    [[nodiscard]] detail::HostSide side() const {
-        return {.data = bytes(),
-                .count = size(),
-                .shaped = true,
-                .shape = shape_,
-                .strides = strides_,
-                .array = this};
-    }
-    /// Throws for a default-constructed array.
-    [[nodiscard]] runtime::Storage& storage() const;
-    [[nodiscard]] const std::shared_ptr<runtime::Storage>& shared_storage() const noexcept {
-        return storage_;
-    }
-
 protected:
     /// Throws ArgumentError (TypeMismatch) unless the elements have that type.
     void check_type(DType expected) const;
 
 private:
+    friend struct detail::BufferAccess;
+
+    /// Throws for a default-constructed array.
+    [[nodiscard]] runtime::Storage& storage() const;
+
     std::shared_ptr<runtime::Storage> storage_;
     DType dtype_;
     Shape shape_;
@@ -64,6 +53,20 @@ private:
     Strides strides_;
     std::int64_t size_ = 0;
 };
+
+namespace detail {
+
+/// Returns the array as one side of a transfer.
+[[nodiscard]] inline HostSide side_of(const AnyHostArray& array) {
+    return {.data = array.bytes(),
+            .count = array.size(),
+            .shaped = true,
+            .shape = array.shape(),
+            .strides = array.strides(),
+            .array = &array};
+}
+
+}  // namespace detail
 
 /// A page-locked array with elements of type T.
 ///

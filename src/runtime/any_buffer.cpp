@@ -3,6 +3,7 @@
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/storage.hpp"
 
@@ -172,10 +173,10 @@ AnyBuffer AnyBuffer::make_view(DType dtype, const Shape& shape, const Strides& s
 
 AnyBuffer AnyBuffer::view(std::size_t offset, std::size_t count) const {
     static_cast<void>(storage());
-    if (offset > window_elements() || count > window_elements() - offset) {
+    const std::uint64_t elements = runtime::window_elements(*this);
+    if (offset > elements || count > elements - offset) {
         fail(ErrorCode::InvalidView, cat("a view of ", count, " elements at ", offset, " does not fit"),
-             cat(name(), " of ", window_elements(), " elements"),
-             "offset + count must not exceed the buffer");
+             cat(name(), " of ", elements, " elements"), "offset + count must not exceed the buffer");
     }
     const Shape shape(count);
     const std::int64_t element = element_of(dtype_);

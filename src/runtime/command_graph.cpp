@@ -1,6 +1,7 @@
 // The public interface of command graphs, and the free functions that can be recorded: host_call() and
 // full_barrier().
 #include "core/fail.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/command_times.hpp"
 #include "runtime/graph_core.hpp"
 
@@ -103,7 +104,7 @@ AnyBuffer detail::make_temporary(DType type, const Shape& shape) {
         std::make_shared<runtime::Storage>(recorder->shared_core(), buffer.bytes(),
                                            runtime::StorageOptions{.name = "a temporary", .temporary = true});
     recorder->recording().temporaries.push_back(storage);
-    return {std::move(storage), type, shape, buffer.strides(), "a temporary"};
+    return runtime::make_buffer(std::move(storage), type, shape, buffer.strides(), "a temporary");
 }
 
 }  // namespace volley

@@ -1,5 +1,6 @@
 // Copies between buffers: inside a device directly, between devices through page-locked memory.
 #include "core/fail.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/hop.hpp"
 #include "runtime/nearest_replica.hpp"
 #include "runtime/recording.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 /// The source's replica that is nearest to queue k. Throws if none was written.
 unsigned nearest_source(const AnyBuffer& from, unsigned k) {
-    Storage& storage = from.storage();
+    Storage& storage = storage_of(from);
     const auto found = nearest_replica(storage, k, [](const Replica& replica) { return replica.written(); });
     if (!found && from.size() != 0) fail_unwritten(from, storage.home(0));
     return found.value_or(k);
@@ -25,11 +26,11 @@ unsigned nearest_source(const AnyBuffer& from, unsigned k) {
 
 Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, const AnyBuffer& from,
                      const Rows& rows, CommandKind kind) {
-    ContextCore& core = to.storage().core();
+    ContextCore& core = storage_of(to).core();
     std::vector<unsigned> sources;
     for (const unsigned k : queues) {
         sources.push_back(nearest_source(from, k));
-        from.storage().check_not_mapped(sources.back());
+        storage_of(from).check_not_mapped(sources.back());
     }
     prepare_targets(to, queues);
     const auto label = [&] { return label_of(kind, rows); };
@@ -38,7 +39,7 @@ Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, c
         const unsigned k = queues[i];
         const unsigned q = sources[i];
         if (rows.empty()) {
-            to.storage().replica(k).wrote();
+            storage_of(to).replica(k).wrote();
             continue;
         }
         const Footprint uses[] = {footprint(to, k, Usage::Written), footprint(from, q, Usage::Read)};
@@ -65,7 +66,7 @@ Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, c
 Event AnyBuffer::copy_from(const AnyBuffer& other, std::optional<QueueRef> queue) {
     runtime::refuse_while_tracing("a buffer was copied", *this);
     storage().check_usable();
-    other.storage().check_usable();
+    runtime::storage_of(other).check_usable();
     const Rows rows = runtime::plan_copy(*this, other);
     const std::vector<unsigned> queues = runtime::target_queues(*this, queue);
     if (runtime::Recorder* recorder = runtime::Recorder::current()) {

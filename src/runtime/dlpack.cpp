@@ -2,6 +2,7 @@
 #include "core/fail.hpp"
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/import.hpp"
 #include "runtime/storage.hpp"
 
@@ -125,7 +126,7 @@ Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t elem
 
 DLManagedTensor* to_dlpack(const AnyBuffer& buffer, QueueRef queue) {
     AnyBuffer handle = buffer;
-    static_cast<void>(handle.storage());  // fails for an empty handle
+    static_cast<void>(runtime::storage_of(handle));  // fails for an empty handle
     const DType dtype = buffer.dtype();
     if (!dtype.is_scalar() && !dtype.is_complex() && !dtype.is_vector()) {
         fail(ErrorCode::TypeMismatch, cat("DLPack has no type for elements of ", dtype.name()), buffer.name(),
@@ -146,8 +147,8 @@ DLManagedTensor* to_dlpack(const AnyBuffer& buffer, QueueRef queue) {
     tensor.ndim = static_cast<int>(exported->shape.size());
     tensor.shape = exported->shape.data();
     tensor.strides = exported->strides.data();
-    exported->storage = handle.shared_storage();
-    exported->replica = exported->storage->find(handle.queue_index(queue));
+    exported->storage = runtime::shared_storage_of(handle);
+    exported->replica = exported->storage->find(runtime::queue_index(handle, queue));
     exported->replica->lend();
     exported->tensor.manager_ctx = exported.get();
     exported->tensor.deleter = [](DLManagedTensor* self) {

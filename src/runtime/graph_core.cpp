@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "lang/tracer.hpp"
 #include "runtime/arena_plan.hpp"
+#include "runtime/buffer_access.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -183,8 +184,8 @@ std::span<const std::byte> GraphCore::values(std::uint32_t instances) {
 
 void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
     const std::scoped_lock lock(mutex_);
-    to.storage().check_usable();
-    if (&to.storage().core() != core_.get()) {
+    storage_of(to).check_usable();
+    if (&storage_of(to).core() != core_.get()) {
         fail(ErrorCode::WrongContext, "rebind() was called with a buffer of another context", to.name(),
              "use a buffer of the context in which the graph was recorded");
     }
@@ -193,12 +194,12 @@ void GraphCore::rebind(const AnyBuffer& from, const AnyBuffer& to) {
              cat(to.name(), " in place of ", from.name()), "record the graph again for such a buffer");
     }
     // Recorded kernels may also access the padding that the buffer owns.
-    if (to.window_elements() < from.window_elements()) {
+    if (window_elements(to) < window_elements(from)) {
         fail(ErrorCode::SizeMismatch, "rebind() was called with a buffer that owns less padding",
              cat(to.name(), " in place of ", from.name()),
              "replace a padded buffer by a padded one, or record the graph again");
     }
-    if (to.storage().temporary() || from.storage().temporary()) {
+    if (storage_of(to).temporary() || storage_of(from).temporary()) {
         fail(ErrorCode::InvalidArgument, "rebind() was called with a temporary of a recording", to.name(),
              "use a Buffer created outside the recording");
     }
@@ -241,7 +242,7 @@ CommandOrder GraphCore::find_order() const {
         }
         std::vector<Access> accesses;
         for_each_buffer(command, [&](const AnyBuffer& buffer, bool reads, bool writes) {
-            if (reads || writes) accesses.push_back({&buffer.storage(), bytes_of(buffer), writes});
+            if (reads || writes) accesses.push_back({&storage_of(buffer), bytes_of(buffer), writes});
         });
         order.add(std::move(accesses));
     }
@@ -261,7 +262,7 @@ void GraphCore::plan() {
     std::vector<ArenaItem> items;
     for (std::uint32_t c = 0; c < recording_.commands.size(); ++c) {
         for_each_buffer(recording_.commands[c], [&](const AnyBuffer& buffer, bool, bool) {
-            const Storage& storage = buffer.storage();
+            const Storage& storage = storage_of(buffer);
             if (!storage.temporary()) return;
             const auto [place, fresh] = places.try_emplace(&storage, items.size());
             if (fresh) items.push_back({storage.bytes(), order.level(c), order.level(c)});
@@ -305,8 +306,8 @@ QueueRange GraphCore::common_queues() {
 QueueRange GraphCore::find_common_queues() const {
     QueueRange common{0, core_->queue_count()};
     const auto meet = [&](const PinnedBuffer& buffer) {
-        if (!buffer.empty() && !buffer.get().storage().temporary())
-            common = intersect(common, buffer.get().storage().queues());
+        if (!buffer.empty() && !storage_of(buffer.get()).temporary())
+            common = intersect(common, storage_of(buffer.get()).queues());
     };
     for (const RecordedCommand& command : recording_.commands) {
         if (command.queue) continue;

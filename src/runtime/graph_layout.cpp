@@ -3,6 +3,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/nearest_replica.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace volley::runtime {
 
 GraphLayout::PlacedBuffer GraphLayout::place(const AnyBuffer& buffer, unsigned queue, Usage usage) const {
-    Storage* storage = &buffer.storage();
+    Storage* storage = &storage_of(buffer);
     PlacedBuffer result;
     if (storage->temporary()) {
         result.shift = arena.offsets.at(storage);
@@ -72,7 +73,7 @@ void GraphLayout::add(const RecordedLaunch& launch, std::optional<unsigned> queu
             const PlacedBuffer at = place(buffer, k, given.writes ? Usage::Written : Usage::Read);
             argument.memory = at.memory;
             argument.offset = buffer.offset() + at.shift;
-            argument.elements = buffer.window_elements();
+            argument.elements = window_elements(buffer);
             if (given.reads || given.writes) node.uses.push_back(at.use);
         }
         node.label = {CommandKind::Launch, launch.cached, grid.global, grid.local};
@@ -82,7 +83,7 @@ void GraphLayout::add(const RecordedLaunch& launch, std::optional<unsigned> queu
 }
 
 std::vector<unsigned> GraphLayout::targets(const AnyBuffer& to, std::optional<unsigned> queue) const {
-    Storage& storage = to.storage();
+    Storage& storage = storage_of(to);
     if (!queue) queue = only;
     if (!queue) {
         std::vector<unsigned> homes;
@@ -99,7 +100,7 @@ std::vector<unsigned> GraphLayout::targets(const AnyBuffer& to, std::optional<un
 
 unsigned GraphLayout::source(const RecordedCopy& copy, unsigned k) {
     const AnyBuffer& from = copy.from.get();
-    Storage& storage = from.storage();
+    Storage& storage = storage_of(from);
     if (storage.temporary()) return copy.source.value_or(k);
     const auto is_written = [&](const Replica& replica) {
         return replica.written() || written.contains(&replica);

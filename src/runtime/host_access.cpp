@@ -1,6 +1,7 @@
 // Host access to device memory. Blocks for pending work that uses the accessed bytes, and for no other.
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
@@ -20,12 +21,12 @@ namespace {
 /// Returns the number of the queue if the host can address its replica; else throws, in the order that the
 /// header documents.
 unsigned reachable(const AnyBuffer& buffer, QueueRef queue) {
-    Storage& storage = buffer.storage();
+    Storage& storage = runtime::storage_of(buffer);
     storage.check_usable();
     runtime::Recorder::refuse("the host accessed a buffer's memory", buffer.name(),
                               "access it before record() or after submit()");
     ContextCore& core = storage.core();
-    const unsigned k = buffer.queue_index(queue);
+    const unsigned k = runtime::queue_index(buffer, queue);
     const backends::Memory* memory = storage.replica(k).memory();
     const DeviceInfo& info = core.info(core.device_of(k));
     if (memory != nullptr ? memory->host() == nullptr && memory->size() != 0 : !info.host_memory) {
@@ -75,7 +76,7 @@ std::span<std::byte> AnyBuffer::as_host_bytes(QueueRef queue) {
 namespace detail {
 
 MapGuard::MapGuard(const AnyBuffer& buffer, QueueRef queue)
-    : storage_(buffer.shared_storage()), queue_(reachable(buffer, queue)) {
+    : storage_(runtime::shared_storage_of(buffer)), queue_(reachable(buffer, queue)) {
     storage_->replica(queue_).map();
 }
 

@@ -4,6 +4,7 @@
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/storage.hpp"
 
@@ -37,7 +38,7 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
 }
 
 AnyHostArray AnyHostArray::like(const AnyBuffer& buffer) {
-    Storage& storage = buffer.storage();
+    Storage& storage = runtime::storage_of(buffer);
     storage.check_usable();
     return AnyHostArray(
         buffer.dtype(), buffer.shape(),

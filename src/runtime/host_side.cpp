@@ -3,13 +3,14 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/storage.hpp"
 #include "runtime/transfer.hpp"
 
 namespace volley::runtime {
 
 detail::HostSide bytes_side(std::span<const std::byte> data, const AnyBuffer& buffer) {
-    static_cast<void>(buffer.storage());  // throws for an empty handle
+    static_cast<void>(storage_of(buffer));  // throws for an empty handle
     const std::size_t element = buffer.dtype().size();
     if (data.size() % element != 0) {
         fail(ErrorCode::SizeMismatch, cat(data.size(), " bytes are not a whole number of elements"),
@@ -60,18 +61,19 @@ backends::Memory* pinned_memory(const detail::HostSide& host, const ContextCore&
 }
 
 Storage* tracked_array(const detail::HostSide& host, const ContextCore& core) {
-    if (host.array == nullptr || &host.array->storage().core() != &core) return nullptr;
-    return &host.array->storage();
+    if (host.array == nullptr || &storage_of(*host.array).core() != &core) return nullptr;
+    return &storage_of(*host.array);
 }
 
 void wait_for_array(const detail::HostSide& host, bool writes) {
     if (host.array == nullptr) return;
-    Storage& storage = host.array->storage();
+    Storage& storage = storage_of(*host.array);
     storage.wait_for_uses(storage.home(0), {0, storage.bytes()}, writes);
 }
 
 AnyBuffer as_any_buffer(const AnyHostArray& array) {
-    return {array.shared_storage(), array.dtype(), array.shape(), array.strides(), "a host array"};
+    return make_buffer(shared_storage_of(array), array.dtype(), array.shape(), array.strides(),
+                       "a host array");
 }
 
 }  // namespace volley::runtime

@@ -3,6 +3,7 @@
 #include "core/layout.hpp"
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/import.hpp"
 #include "runtime/storage.hpp"
@@ -39,7 +40,8 @@ AnyBuffer adopt_import(const ImportTarget& target, DType dtype, const Layout& la
         on_behalf_of([&] { return std::string_view(target.subject); }, [&] { return make(device); });
     auto storage = Storage::adopt(target.core, target.queue, std::move(memory), std::move(options.owner),
                                   {.name = target.subject});
-    return {std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name), owns_window};
+    return make_buffer(std::move(storage), dtype, layout.shape, layout.strides, std::move(options.name),
+                       owns_window);
 }
 
 }  // namespace
@@ -103,9 +105,9 @@ AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memo
 }
 
 NativeBuffer native_buffer(const AnyBuffer& buffer, QueueRef queue) {
-    Storage& storage = buffer.storage();
+    Storage& storage = runtime::storage_of(buffer);
     storage.check_usable();
-    const unsigned k = buffer.queue_index(queue);
+    const unsigned k = runtime::queue_index(buffer, queue);
     NativeBuffer native = storage.allocate(k).native();
     storage.replica(k).wrote();
     if (auto* vulkan = std::get_if<VulkanBuffer>(&native)) {

@@ -5,6 +5,7 @@
 #include "core/fail.hpp"
 #include "core/small_array.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/submission.hpp"
 #include "runtime/transfer.hpp"
@@ -65,13 +66,13 @@ std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn
     for (std::size_t i = 0; i < fn.params.size(); ++i) {
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
-        if (!buffer->owns_window()) {
+        if (!owns_window(*buffer)) {
             fail(ErrorCode::InvalidLaunch,
                  "the number of invocations is unknown: the first buffer is not contiguous",
                  cat(buffer->name(), ", ", subject(kernel)),
                  "set the grid with .over(); the buffer's strides() locate its elements");
         }
-        return buffer->window_elements();
+        return window_elements(*buffer);
     }
     fail(ErrorCode::InvalidLaunch, "the number of invocations is unknown: the kernel has no buffer",
          subject(kernel), "set it with .over(n)");
@@ -192,7 +193,8 @@ Grid grid_on(const KernelCore& kernel, const CachedKernel& cached, const Request
 namespace {
 
 [[noreturn]] void fail_context(const KernelCore& kernel, const AnyBuffer& buffer, std::size_t argument) {
-    buffer.storage().core().check_open(cat(buffer.name(), ", argument ", argument, " of ", subject(kernel)));
+    storage_of(buffer).core().check_open(
+        cat(buffer.name(), ", argument ", argument, " of ", subject(kernel)));
     fail(ErrorCode::WrongContext, cat("argument ", argument, " is a buffer of another context"),
          cat(buffer.name(), ", ", subject(kernel)),
          "launch in the buffer's context (ctx.use()), or create the buffer in this one");
@@ -206,10 +208,10 @@ namespace {
             if (arguments[i].buffer == nullptr || arguments[j].buffer == nullptr) continue;
             const AnyBuffer& a = *arguments[j].buffer;
             const AnyBuffer& b = *arguments[i].buffer;
-            if (!intersect(a.storage().queues(), b.storage().queues()).empty()) continue;
+            if (!intersect(storage_of(a).queues(), storage_of(b).queues()).empty()) continue;
             fail(ErrorCode::InvalidLaunch,
-                 cat("the buffers share no queue: ", a.name(), " is on ", a.storage().place(), ", ", b.name(),
-                     " on ", b.storage().place()),
+                 cat("the buffers share no queue: ", a.name(), " is on ", storage_of(a).place(), ", ",
+                     b.name(), " on ", storage_of(b).place()),
                  subject(kernel), "use placements that do");
         }
     }
@@ -225,7 +227,7 @@ LaunchTargets launch_targets(const KernelCore& kernel, const ContextCore& core,
     for (std::size_t i = 0; i < count; ++i) {
         const AnyBuffer* buffer = arguments[i].buffer;
         if (buffer == nullptr) continue;
-        const Storage& storage = buffer->storage();
+        const Storage& storage = storage_of(*buffer);
         if (&storage.core() != &core) fail_context(kernel, *buffer, i + 1);
         if (!pinned && storage.destroyed()) storage.check_usable();
         targets.queues = intersect(targets.queues, storage.queues());
@@ -272,11 +274,11 @@ std::size_t prepare(ContextCore& core, unsigned k, CachedKernel& cached, const B
     std::size_t used = 0;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (const AnyBuffer* buffer = bound[i].buffer) {
-            Storage& storage = buffer->storage();
+            Storage& storage = runtime::storage_of(*buffer);
             storage.check_not_mapped(k);
             arguments[i].memory = &storage.allocate(k);
             arguments[i].offset = buffer->offset();
-            arguments[i].elements = buffer->window_elements();
+            arguments[i].elements = runtime::window_elements(*buffer);
             uses[used++] = runtime::footprint(*buffer, k,
                                               facts.writes[i]  ? Usage::Written
                                               : facts.reads[i] ? Usage::Read

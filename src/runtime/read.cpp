@@ -2,6 +2,7 @@
 #include "backends/common/host_rect.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/host_side.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
@@ -56,7 +57,7 @@ Event record_read(Recorder& recorder, const AnyBuffer& from, const detail::HostS
     }
     const AnyBuffer target = as_any_buffer(*to.array);
     // On queue k if its device allocated the array, otherwise on the array's.
-    const unsigned home = target.storage().home(0);
+    const unsigned home = storage_of(target).home(0);
     const unsigned on = core.device_of(home) == core.device_of(k) ? k : home;
     return recorder.add({RecordedCopy{PinnedBuffer(target), PinnedBuffer(from), plan_copy(target, from), k,
                                       CommandKind::Read},
@@ -147,7 +148,7 @@ void AnyBuffer::read_bytes(std::span<std::byte> data, QueueRef queue) const {
 }
 
 Event AnyBuffer::read_async(const AnyHostArray& to, QueueRef queue) const {
-    return read_to(to.side(), queue, true);
+    return read_to(detail::side_of(to), queue, true);
 }
 
 }  // namespace volley

@@ -4,6 +4,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "lang/tracer.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/storage.hpp"
 
@@ -13,11 +14,11 @@
 namespace volley::runtime {
 
 PinnedBuffer::PinnedBuffer(AnyBuffer buffer) : buffer_(std::move(buffer)) {
-    if (!empty()) buffer_.storage().pin();
+    if (!empty()) storage_of(buffer_).pin();
 }
 
 PinnedBuffer::~PinnedBuffer() {
-    if (!empty()) buffer_.storage().unpin();
+    if (!empty()) storage_of(buffer_).unpin();
 }
 
 std::string RecordedCommand::text() const {
@@ -93,7 +94,7 @@ void Recorder::fail_refused(std::string_view what, std::string_view on, std::str
 }
 
 void Recorder::check(const AnyBuffer& buffer) const {
-    const Storage& storage = buffer.storage();
+    const Storage& storage = storage_of(buffer);
     if (&storage.core() != core_.get()) {
         fail(ErrorCode::WrongContext, "a buffer of another context was recorded", buffer.name(),
              "record in the buffer's context (ctx.use())");

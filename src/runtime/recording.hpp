@@ -1,6 +1,7 @@
 // The commands recorded by record(), with all data needed to compile them for queues later.
 #pragma once
 
+#include "runtime/buffer_access.hpp"
 #include "runtime/host_function.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/transfer.hpp"
@@ -34,7 +35,7 @@ public:
         return *this;
     }
     [[nodiscard]] const AnyBuffer& get() const noexcept { return buffer_; }
-    [[nodiscard]] bool empty() const noexcept { return buffer_.shared_storage() == nullptr; }
+    [[nodiscard]] bool empty() const noexcept { return shared_storage_of(buffer_) == nullptr; }
 
 private:
     AnyBuffer buffer_;

@@ -5,6 +5,7 @@
 #include "backends/common/host_rect.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/storage.hpp"
 
 namespace volley::runtime {
@@ -15,8 +16,8 @@ void fail_unwritten(const AnyBuffer& buffer, unsigned k) {
 }
 
 std::vector<unsigned> target_queues(const AnyBuffer& buffer, std::optional<QueueRef> queue) {
-    if (queue) return {buffer.queue_index(*queue)};
-    Storage& storage = buffer.storage();
+    if (queue) return {queue_index(buffer, *queue)};
+    Storage& storage = storage_of(buffer);
     std::vector<unsigned> queues;
     for (unsigned r = 0; r < storage.replica_count(); ++r) queues.push_back(storage.home(r));
     return queues;
@@ -27,7 +28,7 @@ std::optional<unsigned> recorded_queue(std::optional<QueueRef> queue, const std:
 }
 
 void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues) {
-    Storage& storage = buffer.storage();
+    Storage& storage = storage_of(buffer);
     for (const unsigned k : queues) storage.check_not_mapped(k);
     for (const unsigned k : queues) static_cast<void>(storage.allocate(k));
 }

@@ -4,6 +4,7 @@
 
 #include "backends/api/queue.hpp"
 #include "core/layout.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/command_times.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/hazards.hpp"
@@ -64,7 +65,7 @@ void check_same_shape(const Shape& given, const AnyBuffer& buffer, std::string_v
 void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues);
 /// The footprint of a whole buffer on a queue.
 [[nodiscard]] inline Footprint footprint(const AnyBuffer& buffer, unsigned queue, Usage usage) {
-    return footprint(buffer.storage(), queue, bytes_of(buffer), usage);
+    return footprint(storage_of(buffer), queue, bytes_of(buffer), usage);
 }
 [[nodiscard]] inline CommandLabel label_of(CommandKind kind, const Rows& rows) {
     return {.kind = kind, .bytes = static_cast<std::uint64_t>(rows.bytes())};

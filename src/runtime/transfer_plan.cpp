@@ -2,6 +2,7 @@
 // same plan.
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/hop.hpp"
 #include "runtime/host_side.hpp"
 #include "runtime/nearest_replica.hpp"
@@ -42,11 +43,11 @@ Rows plan_move(const Layout& to, const Layout& from, std::int64_t element, bool 
 }
 
 Rows plan_fill(const AnyBuffer& to) {
-    return plan_move(layout_of(to), layout_of(to), element_of(to), to.owns_window());
+    return plan_move(layout_of(to), layout_of(to), element_of(to), owns_window(to));
 }
 
 Rows plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
-    if (&to.storage().core() != &from.storage().core()) {
+    if (&storage_of(to).core() != &storage_of(from).core()) {
         fail(ErrorCode::WrongContext, "a buffer was copied from another context",
              cat(to.name(), " from ", from.name()), "read() and write() it, or create both in one context");
     }
@@ -64,7 +65,7 @@ Rows plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
         fail(ErrorCode::InvalidView, "the source and destination of a copy overlap",
              cat(to.name(), " from ", from.name()), "copy through another buffer");
     }
-    return plan_move(to_layout, from_layout, element_of(to), to.owns_window() && from.owns_window());
+    return plan_move(to_layout, from_layout, element_of(to), owns_window(to) && owns_window(from));
 }
 
 std::uint64_t calls_of(const backends::Queue& queue, const Rows& rows) {
@@ -112,41 +113,42 @@ TransferPlan describe(const Rows& rows, ContextCore& core, unsigned k, bool page
 }  // namespace runtime
 
 TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
-    to.storage().check_usable();
-    const detail::HostSide side = from.side();
+    runtime::storage_of(to).check_usable();
+    const detail::HostSide side = detail::side_of(from);
     const Layout source = runtime::host_layout(side, to, "it was written with");
     const Rows rows =
-        runtime::plan_move(runtime::layout_of(to), source, runtime::element_of(to), to.owns_window());
-    const unsigned k = to.storage().home(0);
-    ContextCore& core = to.storage().core();
+        runtime::plan_move(runtime::layout_of(to), source, runtime::element_of(to), runtime::owns_window(to));
+    const unsigned k = runtime::storage_of(to).home(0);
+    ContextCore& core = runtime::storage_of(to).core();
     return runtime::describe(rows, core, k, runtime::pinned_memory(side, core, k) != nullptr);
 }
 
 TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to) {
-    from.storage().check_usable();
-    const detail::HostSide side = to.side();
+    runtime::storage_of(from).check_usable();
+    const detail::HostSide side = detail::side_of(to);
     const Layout target = runtime::host_layout(side, from, "it was read into");
-    const Rows rows =
-        runtime::plan_move(target, runtime::layout_of(from), runtime::element_of(from), from.owns_window());
-    const unsigned k = from.storage().home(0);
-    ContextCore& core = from.storage().core();
+    const Rows rows = runtime::plan_move(target, runtime::layout_of(from), runtime::element_of(from),
+                                         runtime::owns_window(from));
+    const unsigned k = runtime::storage_of(from).home(0);
+    ContextCore& core = runtime::storage_of(from).core();
     return runtime::describe(rows, core, k, runtime::pinned_memory(side, core, k) != nullptr);
 }
 
 TransferPlan transfer_plan(const AnyBuffer& from, const AnyBuffer& to) {
-    to.storage().check_usable();
-    from.storage().check_usable();
+    runtime::storage_of(to).check_usable();
+    runtime::storage_of(from).check_usable();
     const Rows rows = runtime::plan_copy(to, from);
-    const unsigned k = to.storage().home(0);
-    ContextCore& core = to.storage().core();
+    const unsigned k = runtime::storage_of(to).home(0);
+    ContextCore& core = runtime::storage_of(to).core();
     TransferPlan plan = runtime::describe(rows, core, k, false);
     // If nothing was written yet, the nearest replica counts.
     const auto written = runtime::nearest_replica(
-        from.storage(), k, [](const runtime::Replica& replica) { return replica.written(); });
+        runtime::storage_of(from), k, [](const runtime::Replica& replica) { return replica.written(); });
     const unsigned q =
-        written ? *written : runtime::nearest_replica(from.storage(), k, [](const runtime::Replica&) {
-                                 return true;
-                             }).value_or(k);
+        written ? *written
+                : runtime::nearest_replica(runtime::storage_of(from), k, [](const runtime::Replica&) {
+                      return true;
+                  }).value_or(k);
     if (core.device_of(q) != core.device_of(k) && !rows.empty()) {
         plan.path = TransferPath::ThroughHost;
         plan.driver_calls = runtime::hop_calls(rows);

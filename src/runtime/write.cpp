@@ -1,6 +1,7 @@
 // Host to device. Each target's route is chosen first; then one command follows it.
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/host_side.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/storage.hpp"
@@ -39,7 +40,7 @@ struct HostWrite {
     /// The target's memory must be allocated.
     [[nodiscard]] WriteRoute route(ContextCore& core, unsigned k) const {
         // If the host shares the device's memory and has to wait anyway, it copies by itself.
-        const bool fetches = async || to.storage().allocate(k).host() == nullptr;
+        const bool fetches = async || storage_of(to).allocate(k).host() == nullptr;
         if (fetches && pinned_memory(from, core, k) != nullptr) return WriteRoute::Fetch;
         if (async && core.device(core.device_of(k)).import_alignment() == 1) return WriteRoute::Import;
         if (async && tracked_array(from, core) != nullptr) return WriteRoute::Copy;
@@ -71,7 +72,7 @@ backends::Point HostWrite::submit(ContextCore& core, unsigned k, WriteRoute rout
         source = pinned_memory(from, core, k);
     } else if (route == WriteRoute::Import) {
         std::shared_ptr<const void> kept = owner;
-        if (array != nullptr) kept = from.array->shared_storage();
+        if (array != nullptr) kept = shared_storage_of(*from.array);
         imported =
             Storage::adopt(core.shared_from_this(), k,
                            core.device(core.device_of(k)).import_host({from.data, extent}), std::move(kept));
@@ -102,7 +103,7 @@ Event record_write(Recorder& recorder, const AnyBuffer& to, const detail::HostSi
     };
     if (tracked_array(from, recorder.core()) != nullptr) return add(*from.array);
     HostArrayOptions options;
-    options.queue = recorder.core().make_queue(on.value_or(to.storage().home(0)));
+    options.queue = recorder.core().make_queue(on.value_or(storage_of(to).home(0)));
     const AnyHostArray kept(to.dtype(), to.shape(), options);
     wait_for_array(from, false);
     std::byte* out = kept.bytes();
@@ -181,7 +182,7 @@ void AnyBuffer::write_bytes(std::span<const std::byte> data, std::optional<Queue
 }
 
 Event AnyBuffer::write_async(const AnyHostArray& from, std::optional<QueueRef> queue) {
-    return write_from(from.side(), queue, true);
+    return write_from(detail::side_of(from), queue, true);
 }
 
 }  // namespace volley

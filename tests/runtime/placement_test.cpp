@@ -1,4 +1,5 @@
 // Placements: the replicas of a buffer, where launches run, and the order of queues that share a replica.
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/runtime_support.hpp"
 #include "runtime/storage.hpp"
@@ -49,8 +50,8 @@ protected:
     }
     static std::vector<unsigned> homes(const AnyBuffer& buffer) {
         std::vector<unsigned> queues;
-        for (unsigned r = 0; r < buffer.storage().replica_count(); ++r)
-            queues.push_back(buffer.storage().home(r));
+        for (unsigned r = 0; r < runtime::storage_of(buffer).replica_count(); ++r)
+            queues.push_back(runtime::storage_of(buffer).home(r));
         return queues;
     }
 };
@@ -71,19 +72,19 @@ TEST_F(PlacementTest, IsAValue) {
 TEST_F(PlacementTest, DeterminesTheNumberOfReplicas) {
     Buffer<int> replicated(4);
     EXPECT_EQ(homes(replicated), (Queues{0, 1, 2, 3}));
-    EXPECT_FALSE(replicated.storage().shared());
+    EXPECT_FALSE(runtime::storage_of(replicated).shared());
 
     Buffer<int> per_device(4, {.placement = Placement::per_device});
     EXPECT_EQ(homes(per_device), (Queues{0, 2}));
-    EXPECT_TRUE(per_device.storage().shared());
-    EXPECT_EQ(per_device.storage().find(0), per_device.storage().find(1));
-    EXPECT_NE(per_device.storage().find(1), per_device.storage().find(2));
+    EXPECT_TRUE(runtime::storage_of(per_device).shared());
+    EXPECT_EQ(runtime::storage_of(per_device).find(0), runtime::storage_of(per_device).find(1));
+    EXPECT_NE(runtime::storage_of(per_device).find(1), runtime::storage_of(per_device).find(2));
 
     Buffer<int> one(4, {.placement = Placement::on(queue(3))});
     EXPECT_EQ(homes(one), (Queues{3}));
-    EXPECT_FALSE(one.storage().shared());
-    EXPECT_EQ(one.storage().find(2), nullptr);
-    EXPECT_EQ(one.storage().find(17), nullptr);
+    EXPECT_FALSE(runtime::storage_of(one).shared());
+    EXPECT_EQ(runtime::storage_of(one).find(2), nullptr);
+    EXPECT_EQ(runtime::storage_of(one).find(17), nullptr);
 }
 
 TEST_F(PlacementTest, WithOneQueuePerDeviceNothingIsShared) {
@@ -91,7 +92,7 @@ TEST_F(PlacementTest, WithOneQueuePerDeviceNothingIsShared) {
     const auto use = single.context.use();
     Buffer<int> buffer(4, {.placement = Placement::per_device});
     EXPECT_EQ(homes(buffer), (Queues{0, 1}));
-    EXPECT_FALSE(buffer.storage().shared());
+    EXPECT_FALSE(runtime::storage_of(buffer).shared());
 }
 
 TEST_F(PlacementTest, OnAQueueOfAnotherContextThrows) {
@@ -143,7 +144,7 @@ TEST_F(PlacementTest, AQueueWithoutTheBufferThrowsAndNamesItsQueues) {
     const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { make_touch().on(queue(2))(a); });
     expect_contains(text, "it is on queue 1 (null:0)");
     expect_contains(text, "'a'");
-    expect_contains(error_of(ErrorCode::InvalidArgument, [&] { (void)a.storage().allocate(0); }),
+    expect_contains(error_of(ErrorCode::InvalidArgument, [&] { (void)runtime::storage_of(a).allocate(0); }),
                     "it is on queue 1");
 }
 
@@ -191,7 +192,7 @@ TEST_F(PlacementTest, AReplicaThatAnotherQueueHasUsedIsWaitedFor) {
     Buffer<int> data(4);
     make_touch()(data);
     null.log->clear();
-    data.storage().replica(0).used(1, 1, {0, 16});  // like a copy on queue 1 that reads replica 0
+    runtime::storage_of(data).replica(0).used(1, 1, {0, 16});  // like a copy on queue 1 that reads replica 0
     make_touch().on(queue(0))(data);
     EXPECT_EQ(null.log->lines().front(), "q0 wait_for q1 1 -> 2");
 }
@@ -200,7 +201,7 @@ TEST_F(PlacementTest, ALaunchWithAMappedBufferThrows) {
     Buffer<int> data(4, {.name = "shown"});
     data.write(std::vector<int>(4));
     null.log->clear();
-    runtime::Replica& replica = data.storage().replica(2);
+    runtime::Replica& replica = runtime::storage_of(data).replica(2);
     replica.map();
     replica.map();
     const std::string text = error_of(ErrorCode::InvalidArgument, [&] { make_touch()(data); });

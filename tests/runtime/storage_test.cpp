@@ -1,6 +1,7 @@
 // Storage: when memory is allocated, shared, zeroed, reused and freed, on every backend, and programs under a
 // small memory limit.
 #include "runtime/storage.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/context_core.hpp"
 #include "runtime/runtime_support.hpp"
 #include "support/backend_test.hpp"
@@ -95,7 +96,7 @@ VOLLEY_BACKEND_TEST(Storage, IsAllocatedOnceForAllItsViews) {
     EXPECT_FALSE(base.is_allocated(0) || view.is_allocated(0));
     other.fill(3);
     EXPECT_TRUE(base.is_allocated(0) && view.is_allocated(0));
-    EXPECT_EQ(&base.storage().allocate(0), &view.storage().allocate(0));
+    EXPECT_EQ(&runtime::storage_of(base).allocate(0), &runtime::storage_of(view).allocate(0));
 }
 
 VOLLEY_BACKEND_TEST(Storage, ConcurrentFirstUsesAllocateOnce) {
@@ -109,7 +110,7 @@ VOLLEY_BACKEND_TEST(Storage, ConcurrentFirstUsesAllocateOnce) {
             threads.emplace_back([&, t] {
                 ++ready;
                 while (ready != 4) std::this_thread::yield();
-                found[t] = &buffer.storage().allocate(0);
+                found[t] = &runtime::storage_of(buffer).allocate(0);
             });
         }
         for (std::thread& thread : threads) thread.join();
@@ -174,7 +175,7 @@ VOLLEY_BACKEND_TEST(Storage, ThrowsWhenUsedAfterDestroy) {
     for (const auto& use : std::vector<std::function<void()>>{
              [&] { buffer.fill(1); }, [&] { (void)buffer.read(0); }, [&] { make_set()(buffer, 1); },
              [&] { make_set().on(queue(1))(view, 1); }, [&] { buffer.write(std::vector<int>(100)); },
-             [&] { buffer.ensure_allocated(); }, [&] { (void)buffer.storage().allocate(0); }}) {
+             [&] { buffer.ensure_allocated(); }, [&] { (void)runtime::storage_of(buffer).allocate(0); }}) {
         const std::string text = error_of(ErrorCode::InvalidArgument, use);
         expect_contains(text, "destroyed");
         expect_contains(text, "'gone'");
@@ -191,11 +192,11 @@ VOLLEY_BACKEND_TEST(Storage, DestroyedUnderAGuardKeepsItsMemory) {
     buffer.fill(1);
     {
         const auto span = std::as_const(buffer).as_span(0);
-        buffer.storage().replica(0).map();
+        runtime::storage_of(buffer).replica(0).map();
         buffer.destroy();
         EXPECT_EQ(own.stats().live, 400u) << "the other replica was freed";
         EXPECT_EQ(span[99], 1);
-        buffer.storage().replica(0).unmap();
+        runtime::storage_of(buffer).replica(0).unmap();
     }
     buffer = Buffer<int>();
     EXPECT_EQ(own.stats().live, 0u);
@@ -291,17 +292,17 @@ VOLLEY_BACKEND_TEST(Reuse, OfMemoryWithPendingWorkIsLimitedToItsQueue) {
         {
             Buffer<int> slow(1000, {.placement = Placement::on(queue(0))});
             make_set().on(queue(0))(slow, 1);
-            held = slow.storage().replica(0).memory();
+            held = runtime::storage_of(slow).replica(0).memory();
         }
         Buffer<int> theirs(1000, {.placement = Placement::on(queue(1))});
         theirs.fill(2);
-        EXPECT_NE(theirs.storage().replica(1).memory(), held);
+        EXPECT_NE(runtime::storage_of(theirs).replica(1).memory(), held);
         EXPECT_EQ(theirs.read(1)[999], 2);
 
         Buffer<int> ours(1000, {.placement = Placement::on(queue(0))});
         ours.ensure_allocated();
-        EXPECT_EQ(ours.storage().replica(0).memory(), held) << "reused in queue order";
-        EXPECT_NE(ours.storage().replica(0).last_use(0), 0u) << "the host waits for earlier uses";
+        EXPECT_EQ(runtime::storage_of(ours).replica(0).memory(), held) << "reused in queue order";
+        EXPECT_NE(runtime::storage_of(ours).replica(0).last_use(0), 0u) << "the host waits for earlier uses";
         make_set().on(queue(0))(ours, 3);
         gate.open();
         EXPECT_EQ(ours.read(0), std::vector<int>(1000, 3));
@@ -416,7 +417,7 @@ VOLLEY_BACKEND_TEST(SmallLimit, AHundredThousandFailuresLeakNothing) {
     for (int i = 0; i < rounds; ++i) {
         const auto place = Placement::on(queue(static_cast<unsigned>(i) % 2));
         Buffer<char> a(20'000 + i % 977 * 20, {.placement = place});
-        static_cast<void>(a.storage().allocate(static_cast<unsigned>(i) % 2));
+        static_cast<void>(runtime::storage_of(a).allocate(static_cast<unsigned>(i) % 2));
         if (i % 16 == 0) a.fill(1);
         if (i % 3 == 0) {
             Buffer<char> b(90'000, {.placement = place});

@@ -1,5 +1,6 @@
 // The command protocol: what a Submission locks, orders and records.
 #include "runtime/submission.hpp"
+#include "runtime/buffer_access.hpp"
 #include "runtime/runtime_support.hpp"
 
 #include <stdexcept>
@@ -16,10 +17,12 @@ struct SubmissionTest : ::testing::Test {
     NullContext null{{.devices = {"null:0", "null:1"}, .queues_per_device = 2}};
     ContextScope scope = null.context.use();
 
-    static runtime::ContextCore& core_of(const Buffer<int>& buffer) { return buffer.storage().core(); }
+    static runtime::ContextCore& core_of(const Buffer<int>& buffer) {
+        return runtime::storage_of(buffer).core();
+    }
     static Footprint all_of(const Buffer<int>& buffer, unsigned queue, Usage usage) {
-        static_cast<void>(buffer.storage().allocate(queue));
-        return runtime::footprint(buffer.storage(), queue, {0, buffer.bytes()}, usage);
+        static_cast<void>(runtime::storage_of(buffer).allocate(queue));
+        return runtime::footprint(runtime::storage_of(buffer), queue, {0, buffer.bytes()}, usage);
     }
     static runtime::CommandLabel label() { return {}; }
 };
