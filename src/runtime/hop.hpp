@@ -49,7 +49,7 @@ public:
         : core_(core), to_(to), from_(from) {
         if (!order_locked)
             order_lock_ = Submission::lock_order(core, std::initializer_list<Footprint>{to.use, from.use});
-        const Submission::Options options{.order_locked = true};
+        const SubmissionOptions options{.order_locked = true};
         const auto lock_reader = [&] {
             reading_.emplace(core, from.queue, std::span(&from_.use, 1), label, options);
         };

@@ -42,6 +42,11 @@ struct Footprint {
     return {&storage, &storage.replica(queue), bytes, usage};
 }
 
+struct SubmissionOptions {
+    std::optional<unsigned> with_queue = {};  // lock this queue too: the command uses its replica
+    bool order_locked = false;                // the caller holds QueueOrder::lock()
+};
+
 /// One command on one queue, which may be submitted in several parts. Allocates nothing; takes a lock only if
 /// a replica serves several queues or the queue's commands may overlap.
 ///
@@ -50,16 +55,11 @@ struct Footprint {
 ///     submission.add_to(event, "fill");
 class Submission {
 public:
-    struct Options {
-        std::optional<unsigned> with_queue = {};  // lock this queue too: the command uses its replica
-        bool order_locked = false;                // the caller holds lock_order()
-    };
-
     /// `uses` must outlive the submission. `label()` returns a CommandLabel or a BatchPlace, and is called
     /// only if the command is timed.
     template <class Label>
     Submission(ContextCore& core, unsigned queue, std::span<const Footprint> uses, Label&& label,
-               const Options& options = {})
+               const SubmissionOptions& options = {})
         : core_(core),
           queue_(queue),
           uses_(uses),

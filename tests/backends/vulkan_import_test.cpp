@@ -237,7 +237,7 @@ TEST_P(VulkanImportTest, AnUnsuitableBufferIsRejected) {
     EXPECT_NE(refuse(buffer.part(8, 16)).find("multiple of 16"), std::string::npos);
     EXPECT_NE(refuse(buffer.part(0, 1 << 20)).find("1048576 bytes at 0"), std::string::npos);
     EXPECT_NE(refuse(buffer.part(~std::uint64_t{15}, 32)).find("at most"), std::string::npos);
-    EXPECT_NE(refuse(buffer.part(0, 0)).find("0 bytes"), std::string::npos);
+    EXPECT_NE(refuse(buffer.part(0, 0)).find("empty"), std::string::npos);
     EXPECT_NE(refuse(VulkanBuffer{0, 0, 0, 16}).find("null"), std::string::npos);
     VolkDeviceTable& vk = device->logical().vk;
     const auto real = std::exchange(vk.vkGetBufferDeviceAddress, no_address);

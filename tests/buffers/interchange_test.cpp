@@ -147,7 +147,7 @@ VOLLEY_BACKEND_TEST(Interchange, AViewOfMisalignedMemoryIsAnErrorWhereItsTypeIsN
         GTEST_SKIP() << error.what();
     }
     expect_contains(error_of(ErrorCode::InvalidView, [&] { static_cast<void>(bytes.view_as<float>()); }),
-                    "1 bytes past");
+                    "1 bytes after");
     const Buffer<float> aligned = bytes.view(3, 8).view_as<float>();
     EXPECT_EQ(static_cast<const void*>(aligned.as_span().data()), &memory[4]);
     error_of(ErrorCode::InvalidView, [&] { static_cast<void>(bytes.view(3, 8).view_as<double>()); });

@@ -16,7 +16,8 @@ constexpr std::byte guard{0xee};
 Execution run_on(backends::Device& device, const Program& program, const ir::Function& fn) {
     const std::unique_ptr<backends::Program> compiled = device.compile(fn);
     std::vector<std::unique_ptr<backends::Memory>> blocks(program.args.size());
-    const std::unique_ptr<backends::Queue> queue = device.make_queue();  // destroyed first; waits for its work
+    const std::unique_ptr<backends::Queue> queue =
+        device.make_queue();  // destroyed first; waits for its work
     std::vector<backends::Argument> arguments(program.args.size());
     for (std::size_t i = 0; i < program.args.size(); ++i) {
         const ProgramArg& arg = program.args[i];

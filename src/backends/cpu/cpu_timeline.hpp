@@ -34,7 +34,7 @@ public:
 
     explicit CpuTimeline(std::shared_ptr<CpuPool> pool);
     /// Waits for all commands, and runs their work meanwhile.
-    ~CpuTimeline();
+    ~CpuTimeline() override;
     CpuTimeline(const CpuTimeline&) = delete;
     CpuTimeline& operator=(const CpuTimeline&) = delete;
 

@@ -11,7 +11,8 @@
 namespace volley::codegen {
 
 /// Start of the report buffer. The host clears it before a launch. Records follow the header contiguously;
-/// each is a multiple of 16 bytes: a RecordHeader, then the operands at the offsets of backends::print_slot().
+/// each is a multiple of 16 bytes: a RecordHeader, then the operands at the offsets of
+/// backends::print_slot().
 struct ReportHeader {
     std::uint32_t capacity = 0;  // bytes after the header, set by the host
     std::uint32_t used = 0;  // bytes claimed; may exceed the capacity, and records that did not fit are lost
