@@ -150,6 +150,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, std::optional<QueueRef
     }
 
     std::vector<WriteRoute> routes;
+    routes.reserve(queues.size());
     for (const unsigned k : queues) routes.push_back(write.route(core, k));
     if (std::ranges::find(routes, WriteRoute::Stage) != routes.end()) runtime::wait_for_array(from, false);
     std::vector<unsigned> copied;
