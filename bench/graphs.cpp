@@ -33,7 +33,7 @@ constexpr std::string_view scale_glsl =
     "layout(push_constant) uniform P { float s; };\nvoid main() { c[gl_GlobalInvocationID.x] *= s; }\n";
 
 auto make_scale() {
-    return kernel("scale", [](Buff<float> data, Dyn<float> alpha) {
+    return kernel("scale", [](Buff<float> data, Const<float> alpha) {
         const auto i = global_id().x;
         data[i] = data[i] * alpha;
     });

@@ -25,7 +25,7 @@ int main() {
         Var<float> v = x[i];
         $for (k, 0u, 100u) {
             v = r * v * (1.0F - v);
-        };
+        }
         x[i] = v;
     });
 

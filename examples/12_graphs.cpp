@@ -18,10 +18,10 @@ int main() {
         const auto right = from[select(i == n - 1u, i, i + 1u)];
         to[i] = from[i] + rate * (left + right - from[i] * 2.0F);
     });
-    auto heat = kernel("heat", [](Buff<float> rod, Dyn<float> temperature) {
+    auto heat = kernel("heat", [](Buff<float> rod, Const<float> temperature) {
         $if (global_id().x == 0u) {
             rod[0u] = temperature;
-        };
+        }
     });
 
     constexpr std::size_t n = 1000;

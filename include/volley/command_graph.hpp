@@ -140,7 +140,7 @@ VOLLEY_API Event host_call(std::function<void()> function, const Queue& queue);
 
 /// On each queue, what is given (or, inside of a recording, recorded) behind it starts when what is before it
 /// is done. For memory that kernels reach behind the library's back; else the order is found from buffers.
-VOLLEY_API void full_barrier();
+VOLLEY_API void fence();
 
 namespace detail {
 [[nodiscard]] VOLLEY_API AnyBuffer make_temporary(DType type, const Shape& shape);

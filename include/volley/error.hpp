@@ -59,14 +59,14 @@ public:
 
 private:
     // The parts are ranges of what(), so that copying an exception never allocates.
-    struct Range {
+    struct MessagePart {
         std::size_t offset = 0;
         std::size_t size = 0;
     };
     ErrorCode code_;
-    Range what_failed_;
-    Range subject_;
-    Range advice_;
+    MessagePart what_failed_;
+    MessagePart subject_;
+    MessagePart advice_;
 };
 
 // The families, by what a program might do about a failure. Each has a most general code, used when none is

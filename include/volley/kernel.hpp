@@ -209,7 +209,7 @@ using HeldArgument =
 
 }  // namespace detail
 
-/// A kernel with parameters P (Buff<T>, Const<T>, Dyn<T>). Inside of record(), a value may also be a name,
+/// A kernel with parameters P (Buff<T>, Const<T>, Value<T>). Inside of record(), a value may also be a name,
 /// dyn<T>(). A cheap value: copies share what was traced and compiled. It is traced at its first launch, and
 /// compiled for each device when it first runs there (milliseconds); a later launch costs a few hundred
 /// nanoseconds and returns before the work is done. Thread-safe.
@@ -294,9 +294,9 @@ public:
 
 }  // namespace detail
 
-/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>. Costs nothing
-/// yet: the lambda is kept, and called once, when the kernel is first launched. The name is for messages and
-/// profiles.
+/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>. Costs
+/// nothing yet: the lambda is kept, and called once, when the kernel is first launched. The name is for
+/// messages and profiles.
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();

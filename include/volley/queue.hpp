@@ -24,7 +24,7 @@ public:
     /// Work given to this queue from now on starts after the event: of another queue, another context, a
     /// signal, a function of the host's. Does not wait. On the device where that can wait for the other, else
     /// through the host. Throws ArgumentError for the event of a recorded command, and inside of a recording.
-    void wait_for(const Event& event) const;
+    void depends_on(const Event& event) const;
     /// The device that it feeds. Throws when the context is gone.
     [[nodiscard]] const DeviceInfo& device() const;
 

@@ -27,19 +27,17 @@ struct RawParameter {
     DType type;
     bool buffer = false;
     bool read_only = false;
-    bool dyn = false;
 };
 
 template <class P>
 [[nodiscard]] RawParameter raw_parameter() {
     using Traits = lang::ParamTraits<P>;
     static_assert(Traits::valid,
-                  "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T>, Dyn<T>");
+                  "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>");
     RawParameter parameter;
     parameter.type = dtype_of<typename Traits::element>();
     parameter.buffer = Traits::kind == lang::ParameterKind::Buffer;
     if constexpr (Traits::kind == lang::ParameterKind::Buffer) parameter.read_only = Traits::read_only;
-    parameter.dyn = Traits::kind == lang::ParameterKind::Dyn;
     return parameter;
 }
 

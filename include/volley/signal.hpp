@@ -12,7 +12,7 @@ namespace volley {
 /// raised it, nobody can any more: what waits for it goes on, and its events have an error. Thread-safe.
 ///
 ///     Signal ready;
-///     queue(1).wait_for(ready.event());            // later work of that queue waits,
+///     queue(1).depends_on(ready.event());          // later work of that queue waits,
 ///     host_call([=]() mutable { ready.raise(); });   // for all work that was given before
 class VOLLEY_API Signal {
 public:
@@ -21,7 +21,7 @@ public:
     [[nodiscard]] bool is_raised() const noexcept;
     /// Blocks this thread until it is raised.
     void wait() const;
-    /// Passes when it is raised: for Queue::wait_for, Event::then, and whoever waits for events.
+    /// Passes when it is raised: for Queue::depends_on, Event::then, and whoever waits for events.
     [[nodiscard]] Event event() const;
 
 private:

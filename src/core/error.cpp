@@ -51,10 +51,10 @@ Error::Error(ErrorCode code, std::string_view what_failed, std::string_view subj
     : std::runtime_error(join(what_failed, subject, advice)), code_(code) {
     std::size_t end = 0;
     auto place = [&end](std::string_view part) {
-        if (part.empty()) return Range{end, 0};
+        if (part.empty()) return MessagePart{end, 0};
         const std::size_t offset = end == 0 ? 0 : end + separator.size();
         end = offset + part.size();
-        return Range{offset, part.size()};
+        return MessagePart{offset, part.size()};
     };
     what_failed_ = place(what_failed);
     subject_ = place(subject);

@@ -59,7 +59,7 @@ struct Region {
 enum class ParamKind : std::uint8_t {
     Buffer,  // Buff<T>, Buff<const T>
     Const,   // Const<T>: fixed when the launch is recorded
-    Dyn,     // Dyn<T>: bound for each submitted instance
+    Dyn,     // bound for each submitted instance
 };
 
 struct Param {

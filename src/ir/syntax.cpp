@@ -12,7 +12,7 @@
 namespace volley::ir {
 namespace {
 
-constexpr std::string_view fence_scopes[] = {"all", "buffer", "shared", "image", "group"};
+constexpr std::string_view fence_scopes[] = {"all", "buffer", "shared", "group"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -153,11 +153,10 @@ Ref declare_buffer(DType element, bool read_only) {
     return Ref(Ref::Kind::Value, t.builder().buffer(element, name, read_only), t.serial());
 }
 
-Ref declare_parameter(DType type, bool dynamic) {
+Ref declare_parameter(DType type) {
     Tracer& t = Tracer::current();
     const std::string name(t.next_parameter_name());
-    const auto kind = dynamic ? ir::ParamKind::Dyn : ir::ParamKind::Const;
-    return t.wrap(t.builder().param(type, name, kind));
+    return t.wrap(t.builder().param(type, name, ir::ParamKind::Const));
 }
 
 DType struct_type(const char* name, const FieldInfo* fields, std::size_t count, std::size_t size,

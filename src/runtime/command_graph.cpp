@@ -1,5 +1,5 @@
 // The public interface of command graphs, and the free functions that can be recorded: host_call() and
-// full_barrier().
+// fence().
 #include "core/fail.hpp"
 #include "runtime/buffer_access.hpp"
 #include "runtime/command_times.hpp"
@@ -86,8 +86,8 @@ Event host_call(std::function<void()> function, const Queue& queue) {
     return call_host(*ContextCore::core_of(queue), std::move(function), queue.index());
 }
 
-void full_barrier() {
-    runtime::refuse_while_tracing("full_barrier() was called", "full_barrier");
+void fence() {
+    runtime::refuse_while_tracing("fence() was called", "fence");
     if (Recorder* recorder = Recorder::current()) {
         recorder->add({runtime::RecordedFence{}, {}});
         return;

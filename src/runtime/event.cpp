@@ -151,10 +151,10 @@ Event Event::then(std::function<void()> function) const {
     return after;
 }
 
-void Queue::wait_for(const Event& event) const {
+void Queue::depends_on(const Event& event) const {
     event.check_given();
-    runtime::refuse_while_tracing("wait_for() was called", "Queue::wait_for");
-    runtime::Recorder::refuse("wait_for() was called", "Queue::wait_for",
+    runtime::refuse_while_tracing("depends_on() was called", "Queue::depends_on");
+    runtime::Recorder::refuse("depends_on() was called", "Queue::depends_on",
                               "call it before submit(), or wait in a host_call()");
     core_->check_open("a queue");
     if (event.host_) {
@@ -164,7 +164,7 @@ void Queue::wait_for(const Event& event) const {
     if (!event.has_parts()) return;
     if (event.core_ != core_) {
         // The other context may be destroyed first, so the queue waits for a host function after the event.
-        Queue(*this).wait_for(event.then([] {}));
+        Queue(*this).depends_on(event.then([] {}));
         return;
     }
     for (const Event::Part& part : event.parts_.all()) core_->order().after(index_, {part.queue, part.point});

@@ -83,9 +83,7 @@ std::shared_ptr<runtime::KernelCore> make_raw_kernel(std::string_view name,
     function->foreign = std::move(code);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const RawParameter& given = parameters[i];
-        const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer
-                                   : given.dyn  ? ir::ParamKind::Dyn
-                                                : ir::ParamKind::Const;
+        const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer : ir::ParamKind::Const;
         function->params.push_back({kind, given.type, cat("arg", i), given.read_only, ir::none});
     }
     return make_kernel(name, {}, std::make_unique<RawBody>(std::move(function)));

@@ -35,7 +35,7 @@ std::string RecordedCommand::text() const {
         }
         std::string operator()(const RecordedFill& fill) const { return cat("fill ", fill.to.get().name()); }
         std::string operator()(const RecordedFence& fence) const {
-            return fence.call ? "host call" : "barrier";
+            return fence.call ? "host call" : "fence";
         }
     };
     return std::visit(Describe{}, what) + (queue ? cat(" on queue ", *queue) : "");

@@ -93,8 +93,8 @@ TEST(Patterns, AUniformLoadIsABroadcastFromMemoryWhereverItIsUsed) {
             const auto weight = weights[k];
             $if (out[i] > 0.0f) {
                 sum += weight;
-            };
-        };
+            }
+        }
         out[i] = sum;
     });
     EXPECT_TRUE(has(code, "vbroadcastss\t(")) << code;

@@ -1,4 +1,4 @@
-// expect: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>
+// expect: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -128,23 +128,5 @@ VOLLEY_DEVICE_TEST(Grid, OfZeroSizeDoesNothing) {
     EXPECT_EQ(out.read(0), std::vector<u32>(10, 1));
 }
 
-VOLLEY_DEVICE_TEST(Grid, OtherNamesOfIdsMeanTheSame) {
-    Buffer<u32> out(60);
-    kernel("names",
-           [](Buff<u32> d) {
-               const auto i = global_invocation_id().x;
-               d[i] = cast<u32>(workgroup_id().x == group_id().x) +
-                      cast<u32>(workgroup_size().x == local_size().x) +
-                      cast<u32>(num_workgroups().x == workgroup_count().x) +
-                      cast<u32>(local_invocation_id().x == local_id().x) +
-                      cast<u32>(local_invocation_index() == local_index()) +
-                      cast<u32>(num_subgroups() == subgroup_count()) +
-                      cast<u32>(subgroup_invocation() == subgroup_lane());
-           })
-        .over(60)
-        .local(20)(out);
-    EXPECT_EQ(out.read(0), std::vector<u32>(60, 7));
-}
-
 }  // namespace
 }  // namespace volley

@@ -234,5 +234,37 @@ VOLLEY_DEVICE_TEST(Struct, AtomicsActOnMembers) {
     }
 }
 
+VOLLEY_DEVICE_TEST(Struct, ValueIsAParameterTypeLikeConst) {
+    constexpr u32 n = 20;
+    Buffer<float> by_value(n), by_const(n);
+    auto value = kernel("value", [](Buff<float> out, Value<float> a, Value<vec3> v, const Value<Packed>& p) {
+        const auto i = global_id().x;
+        out[i] = a * cast<float>(i) + v.y + cast<float>(p.b);
+    });
+    auto constant = kernel("constant", [](Buff<float> out, Const<float> a, Const<vec3> v, Const<Packed> p) {
+        const auto i = global_id().x;
+        out[i] = a * cast<float>(i) + v.y + cast<float>(p.b);
+    });
+    value(by_value, 2, vec3(1.0f, 4.0f, 9.0f), Packed{1, 2, 3});
+    constant(by_const, 2, vec3(1.0f, 4.0f, 9.0f), Packed{1, 2, 3});
+    std::vector<float> expected(n);
+    for (u32 i = 0; i < n; ++i) expected[i] = 2.0f * static_cast<float>(i) + 7.0f;
+    EXPECT_EQ(by_value.read(0), expected);
+    EXPECT_EQ(by_const.read(0), expected);
+}
+
+VOLLEY_DEVICE_TEST(Struct, AValueParameterTakesADynamicValue) {
+    Buffer<u32> out(8);
+    out.zero();
+    auto add = kernel("add", [](Buff<u32> data, Value<u32> x) { data[global_id().x] += x; });
+    auto graph = record([&] {
+        add(out, dyn<u32>("x"));
+        add(out, 100u);
+    });
+    graph.bind("x", {1u, 20u});
+    graph.submit();
+    EXPECT_EQ(out.read(0), std::vector<u32>(8, 221));
+}
+
 }  // namespace
 }  // namespace volley::testing

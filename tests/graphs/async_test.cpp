@@ -34,7 +34,7 @@ auto make_mad() {
         Var<std::uint32_t> v = y[i];
         $for (k, 0u, repeats) {
             v = v * a + x[i];
-        };
+        }
         y[i] = v;
     });
 }
@@ -51,7 +51,7 @@ auto make_mix() {
     });
 }
 auto make_step() {
-    return kernel("step", [](Buff<std::uint32_t> y, Dyn<std::uint32_t> a) {
+    return kernel("step", [](Buff<std::uint32_t> y, Const<std::uint32_t> a) {
         const auto i = global_id().x;
         y[i] = y[i] * 3u + a;
     });
@@ -391,7 +391,7 @@ private:
         }
     }
     /// Makes a queue wait for the last submitted work.
-    void follow() { context_.queue(some_queue()).wait_for(last_); }
+    void follow() { context_.queue(some_queue()).depends_on(last_); }
 
     void record_graph() {
         KeptGraph kept;

@@ -104,7 +104,7 @@ VOLLEY_BACKEND_TEST(ContextEnd, AKernelWithoutBuffersIsRecordedInTheContextOfThe
     const auto say = kernel("say", [](Const<float> x) {
         $if (x > 1.0f) {
             print("x {}", x);
-        };
+        }
     });
     CommandGraph graph;
     {

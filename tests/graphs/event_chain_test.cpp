@@ -133,7 +133,7 @@ VOLLEY_BACKEND_TEST(EventChain, ASignalDestroyedUnraisedReleasesItsWaiters) {
     {
         const Signal lost;
         never = lost.event();
-        queue(0).wait_for(lost.event());
+        queue(0).depends_on(lost.event());
         scale_by().on(queue(0))(data, 2.0f);
         EXPECT_FALSE(never.ready());
     }

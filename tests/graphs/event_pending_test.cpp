@@ -17,7 +17,7 @@ using testing::scale_by;
 class PendingGate {
 public:
     explicit PendingGate(std::vector<unsigned> queues) {
-        for (const unsigned k : queues) queue(k).wait_for(signal_.event());
+        for (const unsigned k : queues) queue(k).depends_on(signal_.event());
     }
     ~PendingGate() { signal_.raise(); }
     PendingGate(const PendingGate&) = delete;

@@ -72,7 +72,7 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForAnEventOfAnotherQueue) {
             order.push_back(1);
         },
         queue(0));
-    queue(1).wait_for(first);
+    queue(1).depends_on(first);
     host_call([&] { order.push_back(2); }, queue(1)).wait();
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
     EXPECT_TRUE(first.ready());
@@ -84,7 +84,7 @@ VOLLEY_BACKEND_TEST(EventTest, AHostCallAfterAReadOnAnotherQueueSeesTheBytes) {
         testing::slow().on(queue(0))(busy, 300u);
         add_number().on(queue(0))(data, 1.0f);
         std::vector<float> home(data.size(), -1.0f);
-        queue(1).wait_for(data.read_async(home, 0));
+        queue(1).depends_on(data.read_async(home, 0));
         float seen = -1;
         host_call([&] { seen = home.back(); }, queue(1)).wait();
         EXPECT_EQ(seen, static_cast<float>(k));
@@ -94,7 +94,7 @@ VOLLEY_BACKEND_TEST(EventTest, AHostCallAfterAReadOnAnotherQueueSeesTheBytes) {
 VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForASignal) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     Signal signal;
-    queue(0).wait_for(signal.event());
+    queue(0).depends_on(signal.event());
     const Event scaled = scale_by().on(queue(0))(data, 2.0f);
     const Event free = scale_by().on(queue(1))(data, 3.0f);
     free.wait();
@@ -111,7 +111,7 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForASignal) {
 VOLLEY_BACKEND_TEST(EventTest, ASignalRaisedByOneQueueStartsAnother) {
     Buffer<float> data = as_buffer(std::vector<float>(8, 1.0f));
     Signal signal;
-    queue(1).wait_for(signal.event());
+    queue(1).depends_on(signal.event());
     scale_by().on(queue(1))(data, 2.0f);
     host_call([signal]() mutable { signal.raise(); }, queue(0));
     EXPECT_EQ(data.read(1)[0], 2.0f);
@@ -130,7 +130,7 @@ VOLLEY_BACKEND_TEST(EventTest, AQueueWaitsForWorkOfAnotherContext) {
         host_call([] { std::this_thread::sleep_for(2ms); });
         done = scale_by()(theirs, 5.0f);
     }
-    queue(0).wait_for(done);
+    queue(0).depends_on(done);
     bool ready = false;
     host_call([&] { ready = done.ready(); }, queue(0)).wait();
     EXPECT_TRUE(ready);
@@ -167,8 +167,8 @@ TEST(CpuEventTest, AQueueWaitingForASignalDoesNotBlockOtherQueues) {
         Buffer<float> data({8}, {.placement = Placement::on(queue(1))});
         data.fill(1.0f);
         Signal signal;
-        queue(0).wait_for(signal.event());
-        queue(1).wait_for(host_call([] {}, queue(0)));
+        queue(0).depends_on(signal.event());
+        queue(1).depends_on(host_call([] {}, queue(0)));
         const Event scaled = scale_by().on(queue(1))(data, 2.0f);
         host_call([signal]() mutable { signal.raise(); }, queue(2));
         scaled.wait();
@@ -181,7 +181,7 @@ TEST(CpuEventTest, ALargeWriteAfterASignalDoesNotBlock) {
     const auto use = context.use();
     Buffer<float> data(100'000);
     Signal signal;
-    queue(0).wait_for(signal.event());
+    queue(0).depends_on(signal.event());
     data.write(std::vector<float>(100'000, 3.0f));
     signal.raise();
     EXPECT_EQ(data.read(0)[99'999], 3.0f);

@@ -16,7 +16,7 @@ using testing::expect_contains;
 using testing::scale_by;
 
 auto add_two() {
-    return kernel("add_two", [](Buff<float> data, Dyn<std::int32_t> x, Dyn<std::int32_t> y) {
+    return kernel("add_two", [](Buff<float> data, Const<std::int32_t> x, Const<std::int32_t> y) {
         const auto i = global_id().x;
         data[i] = data[i] + cast<float>(x) + cast<float>(y) * 10.0f;
     });
@@ -180,10 +180,10 @@ VOLLEY_BACKEND_TEST(GraphChanges, AKernelBodyCannotSubmitWork) {
     refused([&] { data.write(std::vector<float>(4, 9.0f)); });
     refused([&] { static_cast<void>(data.read(0)); });
     refused([&] { data.copy_from(out); });
-    refused([] { full_barrier(); });  // easily confused with barrier()
+    refused([] { fence(); });
     refused([] { static_cast<void>(mark()); });
     refused([] { static_cast<void>(profile([] {})); });
-    refused([] { queue(0).wait_for(Event()); });
+    refused([] { queue(0).depends_on(Event()); });
     EXPECT_EQ(data.read(0)[0], 1.0f);
 }
 

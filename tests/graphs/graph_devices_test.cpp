@@ -58,7 +58,7 @@ TEST(GraphDevices, CopyBetweenDevices) {
         there.copy_from(here);
         scale_by()(there, 3.0f);
         here.copy_from(there);
-        full_barrier();
+        fence();
         add_number()(here, 1.0f);
     });
     float expected = 1;
@@ -77,7 +77,7 @@ TEST(GraphDevices, SpreadInstancesOverDevices) {
     if (!context) GTEST_SKIP() << "this machine has no lavapipe";
     const auto use = context->use();
     Buffer<std::uint32_t> bits = as_buffer(std::vector<std::uint32_t>(1000, 0));
-    auto set = kernel("set", [](Buff<std::uint32_t> data, Dyn<std::uint32_t> k) { data[k] = k + 1u; });
+    auto set = kernel("set", [](Buff<std::uint32_t> data, Const<std::uint32_t> k) { data[k] = k + 1u; });
     auto g = record([&] { set.over(1)(bits, dyn<std::uint32_t>("k")); });
     g.bind("k", counting<std::uint32_t>(1000));
     g.submit({.instances = 1000, .spread = true}).wait();
@@ -162,7 +162,7 @@ void wait_for_the_other_device() {
     std::atomic<bool> was_ready = false;
     HeldQueue held(queue(0));
     const Event computed = slow()(here, turns);
-    queue(1).wait_for(computed);
+    queue(1).depends_on(computed);
     // Only the event orders the host call; the copy is also ordered by its buffers.
     const Event called = host_call([&] { was_ready = computed.ready(); }, queue(1));
     const Event copied = there.copy_from(here);

@@ -28,7 +28,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, MissingOrMismatchedValues) {
 VOLLEY_BACKEND_TEST(GraphMisuse, ANameWithTwoTypes) {
     Buffer<float> data(8);
     auto integer =
-        kernel("integer", [](Buff<float> out, Dyn<int> x) { out[global_id().x] = cast<float>(x); });
+        kernel("integer", [](Buff<float> out, Const<int> x) { out[global_id().x] = cast<float>(x); });
     error_of(ErrorCode::TypeMismatch, [&] {
         (void)record([&] {
             add_number()(data, dyn<float>("x"));
@@ -115,7 +115,7 @@ VOLLEY_BACKEND_TEST(GraphMisuse, ImmediateResultsInARecording) {
         EXPECT_FALSE(event.ready());
         expect_contains(error_of(ErrorCode::InvalidArgument, [&] { event.wait(); }), "submit()");
         error_of(ErrorCode::InvalidArgument, [&] { (void)event.then([] {}); });
-        expect_contains(error_of(ErrorCode::InvalidArgument, [&] { queue(0).wait_for(Event()); }),
+        expect_contains(error_of(ErrorCode::InvalidArgument, [&] { queue(0).depends_on(Event()); }),
                         "host_call");
     });
     g.submit();

@@ -19,7 +19,7 @@ inline auto scale_by() {
     });
 }
 inline auto add_number() {
-    return kernel("add_number", [](Buff<float> data, Dyn<float> x) {
+    return kernel("add_number", [](Buff<float> data, Const<float> x) {
         const auto i = global_id().x;
         data[i] = data[i] + x;
     });
@@ -38,7 +38,7 @@ inline auto slow() {
         Var<float> x = data[i];
         $for (k, 0u, turns) {
             x = x * 0.999f + 1.0f;
-        };
+        }
         data[i] = x;
     });
 }

@@ -61,7 +61,7 @@ VOLLEY_BACKEND_TEST(Graph, EachInstanceUsesItsOwnValue) {
 
 VOLLEY_BACKEND_TEST(Graph, AThousandInstancesUseTheirOwnValues) {
     Buffer<std::uint32_t> hash = as_buffer(std::vector<std::uint32_t>(5, 1));
-    auto step = kernel("step", [](Buff<std::uint32_t> data, Dyn<std::uint32_t> x) {
+    auto step = kernel("step", [](Buff<std::uint32_t> data, Const<std::uint32_t> x) {
         const auto i = global_id().x;
         data[i] = data[i] * 31u + x;
     });
@@ -163,7 +163,7 @@ VOLLEY_BACKEND_TEST(Graph, AHostCallFollowsAllQueuesEvenThoseItsGraphDoesNotUse)
     auto g = record([&] { host_call([&] { value = seen(3); }); });
     g.submit().wait();
     Signal go;
-    queue(1).wait_for(go.event());
+    queue(1).depends_on(go.event());
     data.read_async(seen, 1);
     const Event called = g.submit();
     EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(5)));
@@ -185,7 +185,7 @@ VOLLEY_BACKEND_TEST(Graph, CommandsAfterAHostCallWaitForItOnAllQueues) {
     EXPECT_TRUE(called.ready());
     // Submitted to one queue, it is ordered with the work of that queue only.
     Signal other;
-    queue(1).wait_for(other.event());
+    queue(1).depends_on(other.event());
     g.submit({.queue = queue(0)}).wait();
     other.raise();
 }
@@ -350,7 +350,7 @@ VOLLEY_BACKEND_TEST(Graph, ABarrierInARecordingOrdersEverything) {
     Buffer<float> a = as_buffer(std::vector<float>(32, 1.0f)), b = as_buffer(std::vector<float>(32, 1.0f));
     auto g = record([&] {
         scale_by()(a, 2.0f);
-        full_barrier();
+        fence();
         scale_by()(b, 2.0f);
     });
     EXPECT_NE(g.to_string().find("2: launch scale_by buffer"), std::string::npos) << g.to_string();

@@ -187,6 +187,34 @@ TEST(Control, StatementsWithoutBraces) {
     EXPECT_EQ(count_of(text, "else"), 1u);
 }
 
+TEST(Control, ASemicolonAfterABlockIsHarmless) {
+    const auto without = [](Buff<i32> data, Const<bool> c) {
+        $for (k, 0, 4) {
+            $if (c) {
+                data[k] = 1;
+            }
+            $else { data[k] = 2; }
+        }
+        $while (c) {
+            $break;
+        }
+    };
+    // clang-format off
+    const auto with = [](Buff<i32> data, Const<bool> c) {
+        $for (k, 0, 4) {
+            $if (c) {
+                data[k] = 1;
+            }
+            $else { data[k] = 2; };
+        };
+        $while (c) {
+            $break;
+        };
+    };
+    // clang-format on
+    EXPECT_EQ(body_of(without), body_of(with));
+}
+
 TEST(Control, TheLongNamesAreEquivalent) {
     const auto dollars = [](Buff<i32> data, Const<bool> c) {
         $for (k, 0, 4) {

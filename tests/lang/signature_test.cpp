@@ -11,15 +11,15 @@ struct Functor {
 };
 
 TEST(Signature, ParameterTypes) {
-    const auto f = [](Buff<float>, Buff<const int>, Const<double> x, const Dyn<vec3>& y) {
+    const auto f = [](Buff<float>, Buff<const int>, Const<double> x, const Value<vec3>& y) {
         print("{} {}", x, y);
     };
     using Params = lang::params_t<decltype(f)>;
     static_assert(
-        std::same_as<Params, lang::ParamList<Buff<float>, Buff<const int>, Const<double>, Dyn<vec3>>>);
+        std::same_as<Params, lang::ParamList<Buff<float>, Buff<const int>, Const<double>, Value<vec3>>>);
     static_assert(lang::ParamTraits<Buff<const int>>::read_only && !lang::ParamTraits<Buff<int>>::read_only);
     static_assert(std::same_as<lang::ParamTraits<Buff<const int>>::element, int>);
-    static_assert(lang::ParamTraits<Dyn<vec3>>::kind == lang::ParameterKind::Dyn);
+    static_assert(lang::ParamTraits<Value<vec3>>::kind == lang::ParameterKind::Value);
     static_assert(!lang::ParamTraits<float>::valid);
 
     const auto kernel = lang::trace_kernel("k", f, {.names = {"out", "in", "x"}});
@@ -31,7 +31,8 @@ TEST(Signature, ParameterTypes) {
     EXPECT_TRUE(params[1].read_only);
     EXPECT_EQ(params[2].kind, ir::ParamKind::Const);
     EXPECT_EQ(params[2].type, dtype_of<double>());
-    EXPECT_EQ(params[3].kind, ir::ParamKind::Dyn);
+    EXPECT_EQ(params[3].kind, ir::ParamKind::Const);
+    EXPECT_EQ(params[3].type, dtype_of<vec3>());
     EXPECT_EQ(params[3].name, "arg3");
 }
 

@@ -17,7 +17,7 @@ TEST(Overlap, AFullBarrierOrdersIndependentLaunches) {
     const auto touch = make_touch();
     touch(a);
     touch(b);
-    full_barrier();
+    fence();
     touch(b);
     for (const NullEntry& entry : null.log->entries()) {
         EXPECT_EQ(entry.after, entry.point == 3 ? 2u : 0u) << "queue " << entry.queue << ", " << entry.point;

@@ -514,7 +514,7 @@ TEST(SmallLimitErrors, AHostFunctionDoesNotWaitForWorkThatWaitsForIt) {
                 refused_array = true;
             }
         });
-        queue(0).wait_for(done);
+        queue(0).depends_on(done);
         Buffer<char>(800 * 1024, {.placement = Placement::on(queue(0))}).fill('b');  // after the function
     }
     ASSERT_TRUE(done.wait_for(std::chrono::seconds(20)));

@@ -16,7 +16,7 @@ namespace volley::testing {
 class HeldQueue {
 public:
     explicit HeldQueue(const Queue& queue) : watcher_([this] { watch(); }) {
-        queue.wait_for(signal_.event());
+        queue.depends_on(signal_.event());
     }
     ~HeldQueue() {
         release();

@@ -153,6 +153,6 @@ enum class Op : std::uint8_t {
 };
 
 /// What a fence orders, as its imm.
-enum class FenceScope : std::uint8_t { All, Buffer, Shared, Image, Group };
+enum class FenceScope : std::uint8_t { All, Buffer, Shared, Group };
 
 }  // namespace volley::ir

@@ -13,10 +13,12 @@ class Buff {
 public:
     explicit Buff(lang::Ref root) : root_(root) {}
 
-    [[nodiscard]] Element<T> operator[](lang::Index i) const {
+    [[nodiscard]] Element<T> operator[](lang::ElementIndex i) const {
         return Element<T>(lang::element(root_, &i.ref, 1));
     }
-    [[nodiscard]] Atomic<T> atomic(lang::Index i) const { return Atomic<T>(lang::locate(root_, &i.ref, 1)); }
+    [[nodiscard]] Atomic<T> atomic(lang::ElementIndex i) const {
+        return Atomic<T>(lang::locate(root_, &i.ref, 1));
+    }
 
     /// How many elements the bound buffer has.
     [[nodiscard]] Value<u32> size(lang::Site at = lang::Site::here()) const {
@@ -38,7 +40,7 @@ public:
     explicit Buff(lang::Ref root) : root_(root) {}
     Buff(const Buff<T>& buffer) : root_(ref_of(buffer)) {}  // NOLINT(google-explicit-constructor)
 
-    [[nodiscard]] ReadOnlyElement<T> operator[](lang::Index i) const {
+    [[nodiscard]] ReadOnlyElement<T> operator[](lang::ElementIndex i) const {
         return ReadOnlyElement<T>(lang::element(root_, &i.ref, 1));
     }
     template <class I>

@@ -90,14 +90,14 @@ private:
 
 /// The range of one round that $for iterates over, with the loop's index as its element.
 template <class T>
-class Range : private ForLoop {
+class ForRange : private ForLoop {
 public:
     using ForLoop::ForLoop;
 
     struct End {};
     class Iterator {
     public:
-        Iterator(Range* range, Ref index) : range_(range), index_(index) {}
+        Iterator(ForRange* range, Ref index) : range_(range), index_(index) {}
         Value<T> operator*() const { return Value<T>(index_); }
         void operator++() {
             range_->close();
@@ -106,7 +106,7 @@ public:
         bool operator!=(End) const { return range_ != nullptr; }
 
     private:
-        Range* range_;
+        ForRange* range_;
         Ref index_;
     };
 
@@ -129,7 +129,7 @@ template <class A, class B, class S>
     static_assert(is_whole<T> && Scalar<T>,
                   "volley: the bounds and the step of $for are integers of one type");
     // Braces, as they evaluate from left to right.
-    return Range<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
+    return ForRange<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
 }
 template <class A, class B>
 [[nodiscard]] auto loop(Site at, const A& begin, const B& end) {

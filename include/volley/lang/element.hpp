@@ -74,12 +74,12 @@ public:
     /// A part of the element: a place again while the expression is not named, else a part of the value read.
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) && {
+    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::ElementIndex i) && {
         return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
     }
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const& {
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::ElementIndex i) const& {
         return Value<lang::part_t<P>>(lang::extract(lang::read(lang::ref_of(*this)), i.ref));
     }
 
@@ -115,12 +115,12 @@ public:
 
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] ReadOnlyElement<lang::part_t<P>> operator[](lang::Index i) && {
+    [[nodiscard]] ReadOnlyElement<lang::part_t<P>> operator[](lang::ElementIndex i) && {
         return ReadOnlyElement<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
     }
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const& {
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::ElementIndex i) const& {
         return Value<lang::part_t<P>>(lang::extract(lang::read(lang::ref_of(*this)), i.ref));
     }
 

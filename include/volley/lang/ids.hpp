@@ -26,17 +26,6 @@ VOLLEY_ID(subgroup_count, SubgroupCount)
 VOLLEY_ID(subgroup_size, SubgroupSize)
 VOLLEY_ID(subgroup_lane, SubgroupLane)
 
-// vkdispatch's names for the same.
-VOLLEY_ID3(global_invocation_id, GlobalId)
-VOLLEY_ID3(local_invocation_id, LocalId)
-VOLLEY_ID3(workgroup_id, GroupId)
-VOLLEY_ID3(workgroup_size, LocalSize)
-VOLLEY_ID3(workgroup_count, GroupCount)
-VOLLEY_ID3(num_workgroups, GroupCount)
-VOLLEY_ID(local_invocation_index, LocalIndex)
-VOLLEY_ID(num_subgroups, SubgroupCount)
-VOLLEY_ID(subgroup_invocation, SubgroupLane)
-
 #undef VOLLEY_ID
 #undef VOLLEY_ID3
 
@@ -55,9 +44,6 @@ inline void memory_barrier_buffer(lang::Site at = lang::Site::here()) {
 }
 inline void memory_barrier_shared(lang::Site at = lang::Site::here()) {
     lang::sync(ir::Op::Fence, ir::FenceScope::Shared, at);
-}
-inline void memory_barrier_image(lang::Site at = lang::Site::here()) {
-    lang::sync(ir::Op::Fence, ir::FenceScope::Image, at);
 }
 inline void group_memory_barrier(lang::Site at = lang::Site::here()) {
     lang::sync(ir::Op::Fence, ir::FenceScope::Group, at);

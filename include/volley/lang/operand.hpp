@@ -190,18 +190,18 @@ template <class T, class X>
 }
 
 /// An index: a Value of any integer type, or a host integer.
-struct Index {
+struct ElementIndex {
     Ref ref;
 
     // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
     template <class I>
-    Index(const Value<I>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {
+    ElementIndex(const Value<I>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {
         static_assert(
             Scalar<I> && is_whole<I>,
             "volley: an index is an integer scalar: take a component (.x) or cast<std::uint32_t>(v)");
     }
     template <HostNumber N>
-    Index(N n, Site at = Site::here()) : ref(make(n, at)) {}
+    ElementIndex(N n, Site at = Site::here()) : ref(make(n, at)) {}
     // NOLINTEND(google-explicit-constructor)
 
 private:

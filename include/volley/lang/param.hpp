@@ -1,20 +1,19 @@
-// Const<T> and Dyn<T>: values that a kernel is called with.
+// Const<T>: a value parameter of a kernel.
 #pragma once
 
 #include <volley/lang/value.hpp>
 
 namespace volley {
 
-/// A value, or a reflected struct, that is fixed when the call is recorded.
+/// A parameter of type T, which may be a reflected struct. All invocations of a launch see the same value.
+/// The caller passes a host value or, while a graph is recorded, dyn<T>("name"). A parameter declared as
+/// Value<T> has the same meaning.
+///
+///     auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
+///         data[global_id().x] *= alpha;
+///     });
 template <class T>
 class Const : public Value<T> {
-public:
-    using Value<T>::Value;
-};
-
-/// A value that is bound for each submitted instance of a graph.
-template <class T>
-class Dyn : public Value<T> {
 public:
     using Value<T>::Value;
 };

@@ -141,6 +141,6 @@ VOLLEY_API void jump(ir::Op op, Site at);
 
 // Parameters, in the order of the kernel's signature
 [[nodiscard]] VOLLEY_API Ref declare_buffer(DType element, bool read_only);
-[[nodiscard]] VOLLEY_API Ref declare_parameter(DType type, bool dynamic);
+[[nodiscard]] VOLLEY_API Ref declare_parameter(DType type);
 
 }  // namespace volley::lang

@@ -19,7 +19,7 @@ namespace volley {
 template <class T>
 class SharedElement : public Element<T> {
 public:
-    SharedElement(lang::Ref root, unsigned rank, lang::Index first)
+    SharedElement(lang::Ref root, unsigned rank, lang::ElementIndex first)
         : Element<T>(volley_reach(root, rank, &first.ref, 1)),
           volley_root_(root),
           volley_rank_(rank),
@@ -32,17 +32,19 @@ public:
     void operator=(const SharedElement& other) & { static_cast<Element<T>&>(*this) = other; }
     SharedElement(const SharedElement&) = default;
 
-    [[nodiscard]] SharedElement operator[](lang::Index next) const { return SharedElement(*this, next); }
+    [[nodiscard]] SharedElement operator[](lang::ElementIndex next) const {
+        return SharedElement(*this, next);
+    }
 
 private:
-    SharedElement(SharedElement before, lang::Index next)
+    SharedElement(SharedElement before, lang::ElementIndex next)
         : Element<T>(before.volley_extended(next)),
           volley_root_(before.volley_root_),
           volley_rank_(before.volley_rank_),
           volley_given_(before.volley_given_ + 1),
           volley_indices_{before.volley_indices_[0], before.volley_indices_[1], before.volley_indices_[2]} {}
 
-    lang::Ref volley_extended(lang::Index next) {
+    lang::Ref volley_extended(lang::ElementIndex next) {
         if (volley_given_ >= volley_rank_) lang::fail_partial(volley_given_ + 1, volley_rank_);
         volley_indices_[volley_given_] = next.ref;
         return volley_reach(volley_root_, volley_rank_, volley_indices_, volley_given_ + 1);
@@ -80,20 +82,20 @@ public:
             "traced: use a constant, and declare the workgroup's size with the kernel");
     }
 
-    [[nodiscard]] SharedElement<T> operator[](lang::Index i) const {
+    [[nodiscard]] SharedElement<T> operator[](lang::ElementIndex i) const {
         return SharedElement<T>(root_, rank_, i);
     }
 
     template <class... I>
     [[nodiscard]] Element<T> operator()(const I&... i) const {
-        const lang::Ref indices[] = {lang::Index(i, Site{}).ref...};
+        const lang::Ref indices[] = {lang::ElementIndex(i, Site{}).ref...};
         check(sizeof...(I));
         return Element<T>(lang::element(root_, indices, sizeof...(I)));
     }
 
     template <class... I>
     [[nodiscard]] Atomic<T> atomic(const I&... i) const {
-        const lang::Ref indices[] = {lang::Index(i, Site{}).ref...};
+        const lang::Ref indices[] = {lang::ElementIndex(i, Site{}).ref...};
         check(sizeof...(I));
         return Atomic<T>(lang::locate(root_, indices, sizeof...(I)));
     }

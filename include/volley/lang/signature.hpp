@@ -7,7 +7,7 @@
 
 namespace volley::lang {
 
-enum class ParameterKind : std::uint8_t { Buffer, Const, Dyn };
+enum class ParameterKind : std::uint8_t { Buffer, Value };
 
 /// What is known of a kernel's parameter type; `valid` is false for types that are none.
 template <class P>
@@ -25,19 +25,16 @@ struct ParamTraits<Buff<T>> {
 };
 
 template <class T>
-struct ParamTraits<Const<T>> {
+struct ParamTraits<Value<T>> {
     static constexpr bool valid = true;
-    static constexpr ParameterKind kind = ParameterKind::Const;
+    static constexpr ParameterKind kind = ParameterKind::Value;
     using element = T;
-    static Const<T> declare() { return Const<T>(declare_parameter(dtype_of<T>(), false)); }
+    static Value<T> declare() { return Value<T>(declare_parameter(dtype_of<T>())); }
 };
 
 template <class T>
-struct ParamTraits<Dyn<T>> {
-    static constexpr bool valid = true;
-    static constexpr ParameterKind kind = ParameterKind::Dyn;
-    using element = T;
-    static Dyn<T> declare() { return Dyn<T>(declare_parameter(dtype_of<T>(), true)); }
+struct ParamTraits<Const<T>> : ParamTraits<Value<T>> {
+    static Const<T> declare() { return Const<T>(declare_parameter(dtype_of<T>())); }
 };
 
 template <class... P>
@@ -52,7 +49,7 @@ struct Signature;
 template <class R, class... P>
 struct Signature<R(P...)> {
     static_assert((ParamTraits<std::remove_cvref_t<P>>::valid && ...),
-                  "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Dyn<T>");
+                  "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>");
     static_assert(std::is_void_v<R>, "volley: a kernel returns nothing: store results in a buffer");
     using params = ParamList<std::remove_cvref_t<P>...>;
 };

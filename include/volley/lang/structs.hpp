@@ -40,10 +40,10 @@ struct FieldInfo {
                                            std::size_t size, std::size_t align);
 
 template <class Struct, class... Members>
-struct MemberList {};
+struct FieldList {};
 
 template <class Struct, class... Members, class... X>
-[[nodiscard]] Value<Struct> make_struct(MemberList<Struct, Members...>, Site at, const X&... x) {
+[[nodiscard]] Value<Struct> make_struct(FieldList<Struct, Members...>, Site at, const X&... x) {
     static_assert(sizeof...(X) == sizeof...(Members),
                   "volley: make<Struct>(...) takes one value for each member");
     if constexpr (sizeof...(X) == sizeof...(Members)) {
@@ -77,28 +77,28 @@ template <class Struct, class... Members, class... X>
 // a using-directive opens, declares it too.
 #define VOLLEY_STRUCT(Struct, ...) \
     VOLLEY_STRUCT_AT(VOLLEY_JOIN(volley_reflection_, __LINE__), Struct, __VA_ARGS__)
-#define VOLLEY_STRUCT_AT(volley_reflection, Struct, ...)                                                     \
-    template <class>                                                                                         \
-    struct volley_reflection;                                                                                \
-    template <>                                                                                              \
-    struct volley_reflection<Struct> {                                                                       \
-        using volley_self = Struct;                                                                          \
-        static_assert(::std::is_trivially_copyable_v<volley_self> &&                                         \
-                          ::std::is_standard_layout_v<volley_self>,                                          \
-                      "volley: a struct in kernels is trivially copyable and has a standard layout");        \
-        enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                      \
-        static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");             \
-        using volley_list = ::volley::lang::MemberList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>; \
-        template <template <class> class VolleyFace, class VolleyBase>                                       \
-        struct volley_members : VolleyBase {                                                                 \
-            VOLLEY_EACH(VOLLEY_STRUCT_MEMBER, __VA_ARGS__)                                                   \
-            explicit volley_members(::volley::lang::Ref volley_ref)                                          \
-                : VolleyBase(volley_ref) VOLLEY_EACH(VOLLEY_STRUCT_INIT, __VA_ARGS__) {}                     \
-        };                                                                                                   \
-        static ::volley::DType volley_dtype() {                                                              \
-            const ::volley::lang::FieldInfo fields[] = {VOLLEY_EACH(VOLLEY_STRUCT_FIELD, __VA_ARGS__)};      \
-            return ::volley::lang::struct_type(#Struct, fields, volley_count, sizeof(volley_self),           \
-                                               alignof(volley_self));                                        \
-        }                                                                                                    \
-    };                                                                                                       \
+#define VOLLEY_STRUCT_AT(volley_reflection, Struct, ...)                                                    \
+    template <class>                                                                                        \
+    struct volley_reflection;                                                                               \
+    template <>                                                                                             \
+    struct volley_reflection<Struct> {                                                                      \
+        using volley_self = Struct;                                                                         \
+        static_assert(::std::is_trivially_copyable_v<volley_self> &&                                        \
+                          ::std::is_standard_layout_v<volley_self>,                                         \
+                      "volley: a struct in kernels is trivially copyable and has a standard layout");       \
+        enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                     \
+        static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");            \
+        using volley_list = ::volley::lang::FieldList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>; \
+        template <template <class> class VolleyFace, class VolleyBase>                                      \
+        struct volley_members : VolleyBase {                                                                \
+            VOLLEY_EACH(VOLLEY_STRUCT_MEMBER, __VA_ARGS__)                                                  \
+            explicit volley_members(::volley::lang::Ref volley_ref)                                         \
+                : VolleyBase(volley_ref) VOLLEY_EACH(VOLLEY_STRUCT_INIT, __VA_ARGS__) {}                    \
+        };                                                                                                  \
+        static ::volley::DType volley_dtype() {                                                             \
+            const ::volley::lang::FieldInfo fields[] = {VOLLEY_EACH(VOLLEY_STRUCT_FIELD, __VA_ARGS__)};     \
+            return ::volley::lang::struct_type(#Struct, fields, volley_count, sizeof(volley_self),          \
+                                               alignof(volley_self));                                       \
+        }                                                                                                   \
+    };                                                                                                      \
     [[maybe_unused]] constexpr volley_reflection<Struct> volley_reflect(const Struct*) noexcept { return {}; }

@@ -116,7 +116,7 @@ public:
     /// Part i of a vector, matrix (a column) or array.
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::ElementIndex i) const {
         return Value<lang::part_t<P>>(lang::extract(lang::ref_of(*this), i.ref));
     }
 

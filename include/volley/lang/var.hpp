@@ -66,12 +66,12 @@ public:
     /// A part of the variable, to read or to assign to.
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::Index i) {
+    [[nodiscard]] Element<lang::part_t<P>> operator[](lang::ElementIndex i) {
         return Element<lang::part_t<P>>(lang::element(lang::ref_of(*this), &i.ref, 1));
     }
     template <class P = T>
     requires lang::Indexable<P>
-    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::Index i) const {
+    [[nodiscard]] Value<lang::part_t<P>> operator[](lang::ElementIndex i) const {
         return Value<lang::part_t<P>>(lang::read(lang::element(lang::ref_of(*this), &i.ref, 1)));
     }
 

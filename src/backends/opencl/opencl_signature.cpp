@@ -72,7 +72,7 @@ public:
                       "clGetKernelInfo");
         if (count != fn_.params.size()) {
             refuse(cat("the source declares ", count, " arguments, but ", fn_.params.size(), " were passed"),
-                   "pass one Buff<T>, Const<T> or Dyn<T> for each argument of the kernel function");
+                   "pass one Buff<T> or Const<T> for each argument of the kernel function");
         }
         for (cl_uint k = 0; k < count; ++k) check_argument(k);
     }
@@ -98,7 +98,7 @@ private:
         if (pointer != (param.kind == ir::ParamKind::Buffer)) {
             refuse(cat(place, pointer ? " is a pointer, but a value was passed"
                                       : " is a value, but a buffer was passed"),
-                   pointer ? "pass a Buff<T>" : "pass a Const<T> or Dyn<T>, or declare it as __global T*");
+                   pointer ? "pass a Buff<T>" : "pass a Const<T>, or declare it as __global T*");
         }
         check_type(place, type_name(k), param);
     }

@@ -82,8 +82,7 @@ std::string_view OpenClDialect::subgroup_barrier() const {
 
 std::string OpenClDialect::fence(ir::FenceScope scope) const {
     switch (scope) {
-        case ir::FenceScope::Buffer:
-        case ir::FenceScope::Image: return "mem_fence(CLK_GLOBAL_MEM_FENCE);";
+        case ir::FenceScope::Buffer: return "mem_fence(CLK_GLOBAL_MEM_FENCE);";
         case ir::FenceScope::Shared: return "mem_fence(CLK_LOCAL_MEM_FENCE);";
         default: return "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
     }

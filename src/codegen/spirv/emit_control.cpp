@@ -281,7 +281,6 @@ void KernelEmitter::emit_sync(NodeId id) {
     switch (static_cast<ir::FenceScope>(fn_[id].imm)) {
         case ir::FenceScope::Buffer: what = buffers; break;
         case ir::FenceScope::Shared: what = shared; break;
-        case ir::FenceScope::Image: what = bits(Mask::ImageMemory); break;
         case ir::FenceScope::All:
         case ir::FenceScope::Group: break;
     }
