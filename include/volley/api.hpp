@@ -1,5 +1,5 @@
-// VOLLEY_API marks what the shared library exports. Everything else is compiled with hidden visibility,
-// so a class or function that a program outside of the library names must carry it.
+// VOLLEY_API marks the classes and functions that the shared library exports. Everything else is compiled
+// with hidden visibility, so every non-inline name that programs use needs it.
 #pragma once
 
 #if defined(_WIN32)

@@ -1,5 +1,5 @@
-// ArrayView<T>: a non-owning n-dimensional array, given by its first element, shape and strides. It copies
-// like a pointer.
+// ArrayView<T>: a non-owning n-dimensional array, described by its first element, shape and strides. It
+// copies like a pointer.
 #pragma once
 
 #include <volley/error.hpp>
@@ -64,7 +64,7 @@ public:
     /// Returns the strides in elements.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     [[nodiscard]] int rank() const noexcept { return shape_.rank(); }
-    /// Not checked: 0 <= axis < rank().
+    /// Return the extent and the stride of an axis. Requires 0 <= axis < rank(), which is not checked.
     [[nodiscard]] std::int64_t extent(int axis) const noexcept { return shape_[axis]; }
     [[nodiscard]] std::int64_t stride(int axis) const noexcept { return strides_[axis]; }
     /// Returns the number of elements.

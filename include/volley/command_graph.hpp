@@ -28,47 +28,45 @@ namespace runtime {
 class GraphCore;
 }
 
-/// Where and how often a graph runs. By default: once, on every queue of its context, as calls outside of a
-/// recording do.
+/// Where and how often a graph runs. By default it runs once, on the queues on which its commands would run
+/// outside a recording. At most one of `queue`, `any` and `spread` may be set.
 struct SubmitOptions {
-    std::uint32_t instances =
-        1;  ///< runs of the whole list, one after the other; 0 is legal and does nothing
-    /// This queue, but for commands that name another one.
+    /// Number of consecutive runs of the whole graph; 0 is valid and does nothing.
+    std::uint32_t instances = 1;
+    /// Runs the graph on this queue, except commands that were recorded for a specific one.
     std::optional<Queue> queue = {};
-    bool any = false;     ///< of the queues that have all of its buffers, the one with the least to do
-    bool spread = false;  ///< the instances divided among these queues
+    bool any = false;     ///< uses the least busy queue that has all buffers of the graph
+    bool spread = false;  ///< divides the instances among the queues that have all buffers of the graph
 };
 
-/// What temporaries of a graph take.
+/// Memory of a graph's temporaries.
 struct GraphMemory {
-    std::uint64_t planned = 0;  ///< bytes of the one piece of memory that they share by lifetime
-    std::uint64_t naive = 0;    ///< bytes if each had its own
+    std::uint64_t planned = 0;  ///< bytes of the allocation that they share according to their lifetimes
+    std::uint64_t naive = 0;    ///< bytes if each had a separate allocation
 };
 
-/// A list of commands with the order that their buffers ask for, recorded by record() and append(). A handle:
-/// copies are the same graph. It keeps the buffers that it uses, so they may be destroyed elsewhere.
-/// Thread-safe: threads may submit one graph at once.
+/// A list of commands recorded by record() and append(). The buffers that commands access determine their
+/// order; commands without conflicting accesses may run concurrently. A handle: copies refer to the same
+/// graph. The graph keeps the buffers that it uses alive. Thread-safe: several threads may submit one graph.
 ///
-/// Submitting costs nothing that was paid before: kernels are compiled, memory is planned and drivers'
-/// command buffers are written at the first submit to a queue (or by prepare()), and again only after
-/// append(), rebind() or reset(). Commands that touch no common bytes are not ordered, and may run at the
-/// same time.
+/// The first submit to a queue (or prepare()) compiles the kernels, plans the memory and records the driver's
+/// command buffers. Later submits only replay them, until append(), rebind() or reset() changes the graph.
 class VOLLEY_API CommandGraph {
 public:
-    /// An empty one, in the current context. Submitting it is legal and does nothing.
+    /// Creates an empty graph in the current context. Submitting it is valid and does nothing.
     CommandGraph();
 
-    /// Records what f calls behind what is there when f returns. Where f throws, the graph stays as it was.
+    /// Calls `f` and appends its commands to the graph. If `f` throws, the graph is unchanged.
     template <std::invocable F>
     void append(F&& f) {
         record_with([](void* body) { (*static_cast<std::remove_reference_t<F>*>(body))(); },
                     const_cast<void*>(static_cast<const void*>(std::addressof(f))));
     }
-    /// Drops all commands, names and values. What was submitted goes on.
+    /// Removes all commands, names and values. Submitted work is not affected.
     void reset();
 
-    /// One value of dyn<T>(name) for each instance of later submissions; at least as many as these have.
-    /// Throws ArgumentError where the graph has no such name or another type.
+    /// Sets the values of dyn<T>(name) for later submissions, one per instance; surplus values are ignored.
+    /// Throws ArgumentError if the graph has no dynamic value of that name or it has another type.
     template <class T>
     void bind(std::string_view name, std::initializer_list<T> values) {
         bind_values(name, dtype_of<T>(), std::data(values), values.size());
@@ -79,30 +77,32 @@ public:
         bind_values(name, dtype_of<std::ranges::range_value_t<R>>(), std::ranges::data(values),
                     std::ranges::size(values));
     }
-    /// One value for all instances.
+    /// Sets one value for all instances.
     template <class T>
     requires(!std::ranges::range<T>) void bind(std::string_view name, const T& value) {
         bind_same(name, dtype_of<T>(), &value);
     }
 
-    /// Uses `to` wherever the graph uses `from` (that very buffer, not its views or bases): of the same type
-    /// and shape. From then on the graph uses `to`, which is the one to name when it is bound anew again. The
-    /// order is found anew, so another pattern of aliasing is right too. Throws ArgumentError where the graph
-    /// does not use it, or it does not fit.
+    /// Replaces the buffer `from` by `to` in all commands; views and bases of `from` are not replaced. A
+    /// later rebind() must name `to`. Recomputes the order of the commands, so `to` may alias other buffers.
+    /// Throws ArgumentError if the graph does not use `from` or if type, shape or padding differ, and
+    /// LaunchError (WrongContext) if `to` belongs to another context.
     void rebind(const AnyBuffer& from, const AnyBuffer& to);
 
-    /// Runs it. Everything is checked before anything starts: unbound names, too few values, a queue of
-    /// another context, buffers that the host has mapped. The event is that of the last instance, on all
-    /// queues. Inside of a recording, its commands are recorded there, with the values that are bound now.
+    /// Submits the graph and returns the completion of its last instance on all queues. Throws ArgumentError
+    /// or LaunchError, before anything is submitted, for names without values, too few values, a queue of
+    /// another context, and buffers that the host has mapped. While recording, appends the commands with
+    /// their current values to the recording instead.
     Event submit(const SubmitOptions& options = {});
-    /// What the first such submit would do once, done now.
+    /// Does the one-time work of the first submit() with these options, without running anything.
     void prepare(const SubmitOptions& options = {});
 
-    /// How many commands were recorded.
+    /// Returns the number of recorded commands.
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
+    /// Returns the memory of the temporaries.
     [[nodiscard]] GraphMemory memory() const;
-    /// One line for each command: what it is, and which it must follow.
+    /// Returns one line per command: its kind and the commands that it depends on.
     [[nodiscard]] std::string to_string() const;
 
 private:
@@ -114,11 +114,11 @@ private:
     std::shared_ptr<runtime::GraphCore> core_;
 };
 
-/// Calls f, and records instead of running what it calls: kernels, copies, fills, transfers with host arrays,
-/// host calls, submissions of other graphs. Recordings belong to their thread, and may be nested: the inner
-/// one is a graph of its own. What has a result for the host at once (read(), as_span(), map()) is an error
-/// inside, and so is waiting for a recorded command. wait() waits for what was given before. Where f throws,
-/// nothing is left behind.
+/// Calls `f` and returns a graph of its commands, which do not run: kernels, copies, fills, transfers with
+/// host arrays, host calls, submissions of other graphs. A recording applies to the calling thread only.
+/// Recordings may be nested; the inner one creates a separate graph. While recording, calls that return data
+/// to the host (read(), as_span(), map()) and waits for recorded commands throw; wait() waits for work
+/// submitted earlier. If `f` throws, nothing is recorded.
 ///
 ///     auto g = record([&] { scale(buf, dyn<float>("alpha")); });
 template <std::invocable F>
@@ -128,27 +128,27 @@ template <std::invocable F>
     return graph;
 }
 
-/// Whether this thread is inside of record().
+/// Returns whether this thread is recording.
 [[nodiscard]] VOLLEY_API bool is_recording() noexcept;
 
-/// Runs a function of the host's in the order of commands: on a thread of the library's, when what was given
-/// before (to all queues, or to one) is done; what is given later waits for it. In a graph, all queues are
-/// those of the context, or, where it is submitted to one, those that its commands use. An exception of it is
-/// the error of whoever waits.
+/// Submits a host function as a command: it runs on a thread of the library after all earlier work of all
+/// queues (or of `queue`) has completed, and later work waits for it. In a graph that is submitted to one
+/// queue, "all queues" are those that its commands use. A wait for the function or for later work of its
+/// queue rethrows its exception. Throws ArgumentError for an empty function.
 VOLLEY_API Event host_call(std::function<void()> function);
 VOLLEY_API Event host_call(std::function<void()> function, const Queue& queue);
 
-/// On each queue, what is given (or, inside of a recording, recorded) behind it starts when what is before it
-/// is done. For memory that kernels reach behind the library's back; else the order is found from buffers.
+/// Orders all later commands of each queue (or of the recording) after all earlier ones. Necessary only for
+/// memory that kernels access without the library's knowledge; otherwise the buffers determine the order.
 VOLLEY_API void fence();
 
 namespace detail {
 [[nodiscard]] VOLLEY_API AnyBuffer make_temporary(DType type, const Shape& shape);
 }
 
-/// Memory for as long as a recording needs it: inside of record(), it shares memory with other temporaries
-/// whose uses do not meet its own, and each instance finds undefined contents. It is unusable elsewhere.
-/// Outside of record(), it is a buffer like any other.
+/// Returns a buffer for intermediate results of a recording. While recording, it shares memory with
+/// temporaries that are not in use at the same time, its contents are undefined at the start of each
+/// instance, and it can be used only in that graph. Outside a recording, it is an ordinary buffer.
 template <class T>
 [[nodiscard]] Buffer<T> temporary(const Shape& shape) {
     return Buffer<T>(detail::make_temporary(dtype_of<T>(), shape));

@@ -1,4 +1,4 @@
-// A context: some devices, their queues, and everything that was made for them.
+// Context: devices, their queues, and the memory and kernels created for them.
 #pragma once
 
 #include <volley/api.hpp>
@@ -24,25 +24,26 @@ class ContextOwner;
 using ContextId = Id<struct ContextTag>;
 
 struct ContextOptions {
-    /// `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in any case. Empty:
-    /// VOLLEY_DEVICES, else the default device (a GPU if there is one, else the CPU).
+    /// Each is `backend`, `backend:index`, `backend:*` or `backend:part of the name`, in upper or lower case.
+    /// Empty: VOLLEY_DEVICES, else the default device (a GPU if there is one, else the CPU).
     std::vector<std::string> devices = {};
     unsigned queues_per_device = 1;
-    unsigned cpu_width =
-        0;  ///< lanes of the CPU backend's vectors; 0: VOLLEY_CPU_WIDTH, else the processor's
-    unsigned cpu_threads = 0;  ///< 0: VOLLEY_CPU_THREADS, else one for each core
-    std::uint64_t memory_limit =
-        0;  ///< bytes that may be live on a device; 0: VOLLEY_MEMORY_LIMIT, else all of it
-    /// Bytes of freed memory that are kept for reuse on each device; 0: none. Unset: 1 GiB, or an eighth of
-    /// the device's memory if that is less.
+    /// Vector lanes of the CPU backend; 0: VOLLEY_CPU_WIDTH, else as the processor has.
+    unsigned cpu_width = 0;
+    /// Threads of the CPU backend; 0: VOLLEY_CPU_THREADS, else one per core.
+    unsigned cpu_threads = 0;
+    /// Maximum of bytes in use per device; 0: VOLLEY_MEMORY_LIMIT, else the device's memory.
+    std::uint64_t memory_limit = 0;
+    /// Bytes of freed memory kept for reuse per device; 0: none. Unset: 1 GiB or an eighth of the device's
+    /// memory, whichever is less.
     std::optional<std::uint64_t> cache_bytes = {};
-    /// Every command's event carries the time of its end, for elapsed() (timing.hpp). Each command costs more
-    /// to give; mark() times single places without that.
+    /// Records the completion time of every command in its event, for elapsed() (timing.hpp). Makes each
+    /// submission more expensive; mark() takes single times without this option.
     bool timestamps = false;
 };
 
-/// Makes a context current in this thread until the end of the scope. Ends in the order of nesting, in its
-/// thread.
+/// Makes a context current in this thread while the object exists, and keeps the context open. Scopes must be
+/// destroyed in reverse order of construction, in the thread that constructed them.
 class VOLLEY_API ContextScope {
 public:
     explicit ContextScope(std::shared_ptr<runtime::ContextOwner> owner) noexcept;
@@ -55,30 +56,33 @@ private:
     runtime::ContextOwner* former_;
 };
 
-/// A value; copies are the same context. When the last copy ends, it waits for its work and frees its memory;
-/// its buffers are unusable from then on (an error that says so), though safe to destroy.
+/// A handle; copies refer to the same context. Destroying the last copy blocks until its work has completed,
+/// and frees its memory. Afterwards its buffers throw LaunchError (WrongContext) when used, but are safe to
+/// destroy. Thread-safe.
 ///
 ///     auto ctx = make_context({.devices = {"cpu:0"}, .queues_per_device = 2});
 ///     auto scope = ctx.use();
 class VOLLEY_API Context {
 public:
+    /// Makes this context current in the calling thread until the returned scope is destroyed.
     [[nodiscard]] ContextScope use() const;
-    /// One entry for each device, in the order of the options.
+    /// Returns one entry per device, in the order of the options.
     [[nodiscard]] std::vector<DeviceInfo> devices() const;
     [[nodiscard]] unsigned queue_count() const noexcept;
-    /// Throws ArgumentError (IndexError) when there is no queue k.
+    /// Returns queue k. Throws ArgumentError (IndexError) if it does not exist.
     [[nodiscard]] Queue queue(unsigned k) const;
-    /// Blocks until all work given so far to all queues is done. Rethrows the first error, once.
+    /// Blocks until all work submitted so far to all queues has completed. Rethrows the first error, once.
     void wait() const;
-    /// The same for the queues of one device, by its place in devices().
+    /// Waits for the queues of one device only, which is an index into devices(). Throws ArgumentError
+    /// (IndexError) if it does not exist.
     void wait(unsigned device) const;
     [[nodiscard]] ContextId id() const noexcept;
 
-    /// What its devices hold. Cheap: waits for nothing.
+    /// Returns the memory in use on each device. Cheap; never blocks.
     [[nodiscard]] MemoryStats memory_stats() const;
-    /// Memory, and how transfers were done.
+    /// Returns the memory statistics and the counters of transfers.
     [[nodiscard]] Statistics statistics() const;
-    /// Gives cached memory back to the drivers; see volley::trim.
+    /// Returns cached memory to the drivers; see volley::trim.
     void trim() const;
 
     friend bool operator==(const Context&, const Context&) noexcept = default;
@@ -89,15 +93,15 @@ private:
     std::shared_ptr<runtime::ContextOwner> owner_;
 };
 
-/// Opens devices. Throws DeviceError (UnknownDevice) for a name that no device has, ArgumentError for
-/// impossible options.
+/// Opens devices and creates their queues. Throws DeviceError (UnknownDevice) if no device has a requested
+/// name, and ArgumentError for invalid options.
 [[nodiscard]] VOLLEY_API Context make_context(const ContextOptions& options = {});
 
-/// The context that calls of this thread use: the innermost use(), else the default context, which is made at
-/// the first call that needs one and lives until the process ends.
+/// Returns the context that calls of this thread use: that of the innermost use(), else the default context,
+/// which is created at the first call that needs one and closed after `main` returns.
 [[nodiscard]] VOLLEY_API Context current_context();
 
-/// Waits for all work of the current context.
+/// Blocks until all work of the current context has completed; see Context::wait().
 VOLLEY_API void wait();
 
 }  // namespace volley

@@ -1,5 +1,5 @@
-// Every failure of the library is an exception derived from volley::Error. It has a code to decide by and a
-// message of three parts for the reader: what failed; on what; what to do.
+// The library reports every failure as an exception derived from volley::Error. It has a code for programs
+// and a message of three parts for people: what failed; on what; what to do.
 #pragma once
 
 #include <volley/api.hpp>
@@ -10,40 +10,40 @@
 
 namespace volley {
 
-/// What kind of failure it was. The numbers are stable: new codes are added at the end.
+/// The kind of failure. The values are stable: new codes are added at the end.
 enum class ErrorCode {
-    InvalidArgument,    ///< a value that is not legal here
-    InvalidShape,       ///< negative extents, too many dimensions, padding smaller than the shape
-    Overflow,           ///< a size or product that does not fit its type
-    TypeMismatch,       ///< a dtype other than the one needed
-    SizeMismatch,       ///< two sizes that should agree and do not
-    InvalidView,        ///< a view outside of its storage, or misaligned
-    IndexError,         ///< an index outside of its shape
-    OutOfMemory,        ///< a device or the host has no memory left, or a limit was reached
-    NotAllocated,       ///< memory was needed that has never been made
-    NotHostAccessible,  ///< host access to memory that only a device can reach
-    InvalidLaunch,      ///< sizes or arguments that no launch can have
-    WrongContext,       ///< things of two contexts were mixed
-    TraceError,         ///< the body of a kernel is not legal, or an operation is used outside of one
-    IrError,            ///< the IR's verifier or parser refused it
+    InvalidArgument,    ///< a value is not valid here
+    InvalidShape,       ///< negative extent, too many dimensions, or padding smaller than the shape
+    Overflow,           ///< a size or product does not fit its type
+    TypeMismatch,       ///< a dtype differs from the required one
+    SizeMismatch,       ///< two sizes differ that must be equal
+    InvalidView,        ///< a view exceeds its storage or is misaligned
+    IndexError,         ///< an index is out of range
+    OutOfMemory,        ///< a device or the host has no memory left, or its limit is reached
+    NotAllocated,       ///< the operation needs memory that was never allocated
+    NotHostAccessible,  ///< the host cannot access the memory
+    InvalidLaunch,      ///< sizes or arguments of a launch are not valid
+    WrongContext,       ///< objects of two contexts were mixed, or the context was destroyed
+    TraceError,         ///< a kernel body is not valid, or its operations are used outside one
+    IrError,            ///< the verifier or the parser rejected the IR
     CompileError,       ///< a backend could not compile the kernel
-    Unsupported,        ///< the device or this build cannot do it
+    Unsupported,        ///< the device or this build does not support it
     DeviceLost,         ///< the device stopped working
-    Timeout,            ///< a wait took longer than allowed
+    Timeout,            ///< a wait exceeded its time limit
     UnknownDevice,      ///< no device has that name
-    Internal,           ///< a defect of the library itself
+    Internal,           ///< a bug in the library
 };
 
-/// The code's name, as written in the enumeration.
+/// Returns the name of the enumerator.
 [[nodiscard]] VOLLEY_API std::string_view to_string(ErrorCode code) noexcept;
 
-/// The base of all exceptions that the library throws.
+/// The base class of all exceptions that the library throws.
 ///
 ///     try { scale(buf, 2.0f); }
 ///     catch (const volley::Error& e) { report(e.code(), e.what()); }
 class VOLLEY_API Error : public std::runtime_error {
 public:
-    /// The parts are joined with "; " into what(); empty parts are left out.
+    /// Joins the parts with "; " into what(); omits empty parts.
     Error(ErrorCode code, std::string_view what_failed, std::string_view subject = {},
           std::string_view advice = {});
     Error(const Error&) noexcept = default;
@@ -52,13 +52,13 @@ public:
 
     [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
-    /// The three parts. The views live as long as this exception does; any of them may be empty.
+    /// Return the parts of the message, each of which may be empty. The views refer to this exception.
     [[nodiscard]] std::string_view what_failed() const noexcept;
     [[nodiscard]] std::string_view subject() const noexcept;
     [[nodiscard]] std::string_view advice() const noexcept;
 
 private:
-    // The parts are ranges of what(), so that copying an exception never allocates.
+    // Parts are ranges of what(), so copying an exception never allocates.
     struct MessagePart {
         std::size_t offset = 0;
         std::size_t size = 0;
@@ -69,10 +69,10 @@ private:
     MessagePart advice_;
 };
 
-// The families, by what a program might do about a failure. Each has a most general code, used when none is
-// given.
+// The classes group errors by how a program can respond. The constructors without a code use the most general
+// one of the class.
 
-/// Wrong values, shapes, types, sizes, views, indices and settings.
+/// An invalid value, shape, type, size, view, index or setting.
 class VOLLEY_API ArgumentError : public Error {
 public:
     using Error::Error;
@@ -81,7 +81,7 @@ public:
         : Error(ErrorCode::InvalidArgument, what_failed, subject, advice) {}
 };
 
-/// Memory that could not be had or reached.
+/// Memory cannot be allocated or accessed.
 class VOLLEY_API MemoryError : public Error {
 public:
     using Error::Error;
@@ -90,7 +90,7 @@ public:
         : Error(ErrorCode::OutOfMemory, what_failed, subject, advice) {}
 };
 
-/// A launch or submission that cannot be made as it was asked for.
+/// A launch or submission cannot be executed as requested.
 class VOLLEY_API LaunchError : public Error {
 public:
     using Error::Error;
@@ -99,7 +99,7 @@ public:
         : Error(ErrorCode::InvalidLaunch, what_failed, subject, advice) {}
 };
 
-/// A kernel's body that cannot be traced.
+/// A kernel body cannot be traced.
 class VOLLEY_API TraceError : public Error {
 public:
     using Error::Error;
@@ -108,7 +108,7 @@ public:
         : Error(ErrorCode::TraceError, what_failed, subject, advice) {}
 };
 
-/// IR that the verifier or the parser refuses.
+/// The verifier or the parser rejects the IR.
 class VOLLEY_API IrError : public Error {
 public:
     using Error::Error;
@@ -117,7 +117,7 @@ public:
         : Error(ErrorCode::IrError, what_failed, subject, advice) {}
 };
 
-/// A kernel that a backend cannot compile.
+/// A backend cannot compile a kernel.
 class VOLLEY_API CompileError : public Error {
 public:
     using Error::Error;
@@ -126,7 +126,7 @@ public:
         : Error(ErrorCode::CompileError, what_failed, subject, advice) {}
 };
 
-/// A device that is unknown, lost, too slow, or lacks what was asked for.
+/// A device is unknown, lost, too slow, or lacks a requested feature.
 class VOLLEY_API DeviceError : public Error {
 public:
     using Error::Error;
@@ -135,7 +135,7 @@ public:
         : Error(ErrorCode::Unsupported, what_failed, subject, advice) {}
 };
 
-/// A defect of the library: please report it.
+/// A bug in the library; please report it.
 class VOLLEY_API InternalError : public Error {
 public:
     using Error::Error;
@@ -146,7 +146,7 @@ public:
 
 namespace detail {
 
-/// Throws the class that belongs to the code: the one way in which the library fails.
+/// Throws the exception class of the code. All errors of the library are thrown here.
 [[noreturn]] VOLLEY_API void fail(ErrorCode code, std::string_view what_failed, std::string_view subject = {},
                                   std::string_view advice = {});
 

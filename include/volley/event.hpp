@@ -1,4 +1,4 @@
-// A promise that some work will be done: what launches and submissions give back.
+// Event: the completion of submitted work. Launches, transfers and submissions return one.
 #pragma once
 
 #include <volley/api.hpp>
@@ -28,22 +28,23 @@ class HostPoint;
 class Queue;
 class Signal;
 
-/// Something that an event still waits for: a command of a queue's, or the host.
+/// One item of work that an event still waits for: a command of a queue, or the host.
 struct VOLLEY_API PendingWork {
-    /// "kernel 'scale'", "copy", "command graph", "host call" and so on; of the host's own: "signal", or
-    /// "function of then()", which is running.
+    /// The kind of work: "kernel 'scale'", "copy", "command graph", "host call" and so on; for the host
+    /// "signal", or "then() function" while such a function runs.
     std::string what;
-    std::optional<unsigned> queue = {};  ///< its number in its context; none: the host is waited for
-    std::string device = {};             ///< the queue's: "cpu:0"
-    std::uint64_t command = 0;           ///< a queue counts its commands, from 1,
-    std::uint64_t done = 0;              ///<   and has done so many of them
+    std::optional<unsigned> queue = {};  ///< its number in the context; nullopt for the host
+    std::string device = {};             ///< the queue's device: "cpu:0"
+    std::uint64_t command = 0;           ///< number of the command on its queue, from 1
+    std::uint64_t done = 0;              ///< number of commands that the queue has completed
 
-    /// "kernel 'scale' on queue 1 (cpu:0), its command 45 of which 41 are done"
+    /// Returns "kernel 'scale' on queue 1 (cpu:0): command 45, 41 completed".
     [[nodiscard]] std::string to_string() const;
 };
 
-/// Work on one or several queues. A cheap value; the default one is done. Outlives its context: when that is
-/// gone, all its work is done. Thread-safe.
+/// The completion of work on one or several queues, or on the host. A cheap value; a default-constructed
+/// event is completed. May outlive its context, whose events are all completed once it is destroyed.
+/// Thread-safe.
 ///
 ///     Event done = scale(buf, 2.0f);
 ///     done.wait();
@@ -51,37 +52,37 @@ class VOLLEY_API Event {
 public:
     Event() noexcept = default;
 
-    /// Blocks until the work is done; this thread helps where it can. Rethrows the error of work that failed
-    /// on the same queue before or with it, once. Throws ArgumentError for the event of a recorded command:
-    /// what submit() gives is the one to wait for.
+    /// Blocks until the work has completed; meanwhile this thread may execute pending CPU work up to the
+    /// event. Rethrows, once, the error of this or earlier work on the same queues. Throws ArgumentError for
+    /// the event of a recorded command; wait for the event that submit() returns instead.
     void wait() const;
-    /// Whether the work is done. Never blocks.
+    /// Returns whether the work has completed. Never blocks.
     [[nodiscard]] bool ready() const noexcept;
-    /// As wait, but gives up: false when the time ran out. pending() tells what it was waiting for then. A
-    /// thread that helps ends the piece of a kernel that it has begun, and may be late by that.
+    /// Waits like wait(), but returns false after the timeout; pending() then reports the missing work. May
+    /// return late by one piece of a CPU kernel that this thread executes.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
-        // Longer than the clock can count is forever, and less than nothing is no time at all.
+        // A timeout beyond the clock's range never expires; a negative one expires at once.
         constexpr auto longest = std::chrono::nanoseconds::max();
         const std::chrono::duration<double, std::nano> wanted = timeout;
         if (wanted >= longest) return wait_nanoseconds(longest.count());
         if (!(wanted > wanted.zero())) return wait_nanoseconds(0);
         return wait_nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(timeout).count());
     }
-    /// Calls a function of the host's when the work is done, whether it failed or not, and returns at once:
-    /// on a thread of the library's, in the way of no queue, with the event's context as the current one. The
-    /// event that it gives is done when the function has returned, and has its exception. A function may wait
-    /// for other events, but not for its own. Of a signal's event, the thread that raises it calls the
-    /// function; where there is nothing to wait for and no context (a default event), this one does.
+    /// Schedules a host function to run after the work has completed, even if the work failed. Does not
+    /// block. The function runs on a thread of the library with the event's context as the current one, and
+    /// delays no queue. The returned event completes when the function returns, and rethrows its exception.
+    /// The function may wait for other events, but not for its own. After a signal's event, the thread that
+    /// raises the signal calls the function; for a default-constructed event, the calling thread does.
     Event then(std::function<void()> function) const;
 
-    /// What is not done: an entry for each queue that has not come to its end of the work, or for the host.
-    /// Of an event of then() whose function was not called yet, what that follows. Empty where ready() is
-    /// true. A snapshot: never blocks, and costs nothing where it is not called.
+    /// Returns the pending work: one entry per queue that has not completed its part, or one for the host.
+    /// For an event of then() whose function has not been called, returns what that function waits for. Empty
+    /// if ready() is true. A snapshot; never blocks.
     ///
     ///     if (!done.wait_for(2s)) throw std::runtime_error("no result: " + done.to_string());
     [[nodiscard]] std::vector<PendingWork> pending() const;
-    /// The same in words: "done", or "waits for ...".
+    /// Returns pending() as text: "done", or "waits for ...".
     [[nodiscard]] std::string to_string() const;
 
 private:
@@ -95,7 +96,7 @@ private:
         unsigned queue = 0;
         std::uint64_t point = 0;
     };
-    /// A list that allocates nothing for a few queues.
+    /// A list that does not allocate for up to four queues.
     class Parts {
     public:
         void add(const Part& part) {
@@ -113,22 +114,22 @@ private:
     private:
         std::array<Part, 4> few_{};
         std::size_t count_ = 0;
-        std::vector<Part> many_;  // all of them, where they are more
+        std::vector<Part> many_;  // all parts, if they do not fit into few_
     };
     [[nodiscard]] bool wait_nanoseconds(std::int64_t timeout) const;
     [[nodiscard]] bool has_parts() const noexcept { return !parts_.all().empty(); }
     void check_given() const;
     [[nodiscard]] std::vector<PendingWork> pending_parts() const;
-    /// As wait_for, but leaves errors for those who wait.
+    /// Waits like wait_for(), but leaves errors for a later wait.
     [[nodiscard]] bool passes_within(std::chrono::nanoseconds time) const;
 
     std::shared_ptr<runtime::ContextCore> core_;
     Parts parts_;
-    std::shared_ptr<runtime::HostPoint> host_;  // work of the host's own
-    bool recorded_ = false;  // of a command inside of record(): there is nothing to wait for
-    std::string_view work_;  // what it is the end of, in words that stay
-    const runtime::CachedKernel* kernel_ = nullptr;     //   or a kernel of the context's
-    std::shared_ptr<const runtime::EventTimes> times_;  // where they are taken: timing.hpp
+    std::shared_ptr<runtime::HostPoint> host_;  // completion of host work
+    bool recorded_ = false;                     // the event of a recorded command, which cannot be waited for
+    std::string_view work_;                     // the kind of work; refers to static text
+    const runtime::CachedKernel* kernel_ = nullptr;     // the kernel, if the work is a launch
+    std::shared_ptr<const runtime::EventTimes> times_;  // set if the work is timed (timing.hpp)
 };
 
 }  // namespace volley

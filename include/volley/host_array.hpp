@@ -12,7 +12,7 @@
 namespace volley {
 
 struct HostArrayOptions {
-    Shape padded_shape = {};          ///< the allocated shape; equal to the buffer's, a transfer is one piece
+    Shape padded_shape = {};  ///< the allocated shape; if equal to the buffer's, transfers are one piece
     std::optional<Queue> queue = {};  ///< its device allocates the memory; default: the context's first
 };
 

@@ -1,5 +1,5 @@
-// Zero-copy exchange with other libraries: host memory, DLPack tensors, and the drivers' own objects. Memory
-// that cannot be shared is an error; nothing here copies.
+// Zero-copy exchange with other libraries: host memory, DLPack tensors and native driver objects. Nothing
+// here copies; memory that cannot be shared is an error.
 #pragma once
 
 #include <volley/buffer.hpp>

@@ -1,4 +1,4 @@
-// Mapping<T>: a guard that gives the host exclusive access to a buffer's memory.
+// Mapping<T>: a guard for exclusive host access to a buffer's memory.
 #pragma once
 
 #include <volley/any_buffer.hpp>
@@ -26,7 +26,7 @@ template <class T>
     return ArrayView<T>(reinterpret_cast<T*>(bytes.data()), shape, strides.divided(sizeof(T)));
 }
 
-/// Marks a replica as mapped while it exists. Throws as AnyBuffer::as_host_bytes does.
+/// Marks a replica as mapped while the guard exists. Throws like AnyBuffer::as_host_bytes.
 class VOLLEY_API MapGuard {
 public:
     MapGuard(const AnyBuffer& buffer, QueueRef queue);

@@ -10,8 +10,8 @@
 
 namespace volley {
 
-/// The placement of a buffer's replicas. A kernel that is launched without `.on` runs once for each set of
-/// replicas of its buffers.
+/// The placement of a buffer's replicas. A kernel launched without `.on` runs once for each set of replicas
+/// of its buffers.
 ///
 ///     Buffer<float> table({1024}, {.placement = Placement::per_device});
 ///     Buffer<float> local({1024}, {.placement = Placement::on(queue(1))});
@@ -33,7 +33,7 @@ public:
     }
 
     [[nodiscard]] Kind kind() const noexcept { return kind_; }
-    /// Returns the queue of on(), or nothing for the other placements.
+    /// Returns the queue of on(), or nullopt for the other placements.
     [[nodiscard]] const std::optional<Queue>& queue() const noexcept { return queue_; }
 
     friend bool operator==(const Placement&, const Placement&) noexcept = default;

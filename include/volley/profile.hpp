@@ -1,4 +1,4 @@
-// profile(f): what every command that f gives took, on every backend.
+// profile(f): times every command that f submits, on every backend.
 #pragma once
 
 #include <volley/api.hpp>
@@ -26,86 +26,87 @@ class Profiler;
 enum class CommandKind : std::uint8_t {
     Launch,    ///< a kernel
     Copy,      ///< between buffers of one device, or between two queues
-    Fill,      ///< fill(), zero(), and memory that is zeroed when it is made
+    Fill,      ///< fill(), zero(), and zeroing of new memory
     Write,     ///< host to device
     Read,      ///< device to host
     HostCall,  ///< host_call()
-    Wait,      ///< a queue for another one
+    Wait,      ///< a queue waits for another one
     Mark,      ///< mark()
 };
-/// "launch", "host call" and so on.
+/// Returns "launch", "host call" and so on.
 [[nodiscard]] VOLLEY_API std::string_view to_string(CommandKind kind) noexcept;
 
-/// Where a command stands in a command graph.
+/// The position of a command in a command graph.
 struct GraphPlace {
-    std::uint64_t submission = 0;  ///< which submit() of the profile, counted from 1
+    std::uint64_t submission = 0;  ///< number of the submit() in the profile, from 1
     std::uint32_t instance = 0;
     std::uint32_t index = 0;  ///< as in CommandGraph::to_string()
     friend bool operator==(const GraphPlace&, const GraphPlace&) noexcept = default;
 };
 
-/// One command on one queue. Times are since the profile began, on the host's steady clock.
+/// One command on one queue. Times are relative to the start of the profile, on the host's steady clock.
 struct ProfiledCommand {
     CommandKind kind = CommandKind::Launch;
     unsigned queue = 0;
-    unsigned device = 0;                      ///< its number in Profile::devices()
-    std::string name;                         ///< the kernel's; of others, the kind
-    std::string file;                         ///< where the kernel was written, if that is known
-    unsigned line = 0;                        ///<   0: it is not
-    std::array<std::uint32_t, 3> grid = {};   ///< a launch's invocations,
-    std::array<std::uint32_t, 3> local = {};  ///<   and its workgroup size
-    std::uint64_t bytes = 0;                  ///< that a transfer moved or filled
-    std::optional<GraphPlace> graph = {};     ///< for commands of command graphs
+    unsigned device = 0;                      ///< index into Profile::devices()
+    std::string name;                         ///< name of the kernel; for other commands the kind
+    std::string file;                         ///< source file of the kernel; empty if unknown
+    unsigned line = 0;                        ///< 0 if unknown
+    std::array<std::uint32_t, 3> grid = {};   ///< invocations of a launch
+    std::array<std::uint32_t, 3> local = {};  ///< workgroup size of a launch
+    std::uint64_t bytes = 0;                  ///< bytes that a transfer or fill wrote
+    std::optional<GraphPlace> graph = {};     ///< set for commands of command graphs
     std::chrono::nanoseconds begin{};
     std::chrono::nanoseconds end{};
 
     [[nodiscard]] std::chrono::nanoseconds time() const noexcept { return end - begin; }
 };
 
-/// Time that a thread of the program's spent in the library for want of a result.
+/// Time that a thread of the program was blocked in the library.
 struct HostWait {
-    bool read = false;    ///< in read() and kin; else in wait()
-    unsigned thread = 0;  ///< threads are numbered as they first wait
+    bool read = false;    ///< in read() or a variant of it; otherwise in wait() or another blocking call
+    unsigned thread = 0;  ///< numbered in the order of their first waits
     std::chrono::nanoseconds begin{};
     std::chrono::nanoseconds end{};
 };
 
-/// All commands of one name.
+/// The sum over all commands of one kind and name.
 struct ProfileTotal {
     CommandKind kind = CommandKind::Launch;
     std::string name;
     std::size_t count = 0;
     std::chrono::nanoseconds total{};
     std::uint64_t bytes = 0;
-    double share = 0;  ///< of the time of all commands, but for waits and marks
+    double share = 0;  ///< fraction of the time of all commands except waits and marks
 
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
         return count == 0 ? std::chrono::nanoseconds{} : total / static_cast<std::int64_t>(count);
     }
 };
 
-/// What profile() gives back. A plain value.
+/// The result of profile(). A plain value.
 class VOLLEY_API Profile {
 public:
-    /// By their beginning. What failed, and what was given by another thread after the end, is not there.
+    /// Returns the commands by start time, without those that failed or that another thread submitted after
+    /// the end of the profile.
     [[nodiscard]] const std::vector<ProfiledCommand>& commands() const noexcept { return commands_; }
     [[nodiscard]] const std::vector<HostWait>& host_waits() const noexcept { return host_waits_; }
-    /// "cpu:0 (its name)", of the context's devices.
+    /// Returns "id (name)" for each device of the context: "cpu:0 (AMD EPYC ...)".
     [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
-    /// The device of each of the context's queues.
+    /// Returns the device of each queue of the context, as an index into devices().
     [[nodiscard]] const std::vector<unsigned>& queues() const noexcept { return queues_; }
-    /// From the call of f to the end of all work.
+    /// Returns the time from the call of f until all work has completed.
     [[nodiscard]] std::chrono::nanoseconds duration() const noexcept { return duration_; }
 
-    /// By kind and name, the longest first.
+    /// Returns the totals by kind and name, in descending order of time.
     [[nodiscard]] std::vector<ProfileTotal> totals() const;
-    /// The totals as text, one line each.
+    /// Returns the totals as a text table, one line each.
     [[nodiscard]] std::string table() const;
-    /// A trace for ui.perfetto.dev or chrome://tracing: a process for each device and one for the host, a
-    /// track for each queue and thread. Commands of a queue that ran at the same time are on tracks side by
-    /// side.
+    /// Returns a trace for ui.perfetto.dev or chrome://tracing, with a process for the host and for each
+    /// device and a track for each thread and queue. Commands of a queue that ran concurrently are on
+    /// separate tracks.
     [[nodiscard]] std::string to_json() const;
-    /// Writes to_json() to a file. Throws ArgumentError where it cannot be written.
+    /// Writes to_json() to a file. Throws ArgumentError if the file cannot be written.
     void write_trace(const std::string& path) const;
 
 private:
@@ -122,7 +123,7 @@ VOLLEY_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 namespace detail {
 
-/// The current context is profiled while it lives.
+/// Profiles the current context while it exists.
 class VOLLEY_API ProfileSession {
 public:
     ProfileSession();
@@ -138,11 +139,11 @@ private:
 
 }  // namespace detail
 
-/// Calls f, waits for the current context, and tells what each command took that was given to it meanwhile,
-/// by any thread; commands of command graphs one by one. Commands run as they always do, on the same queues,
-/// but each costs some more to give, and reads its device's clock before and after. Where f throws, or work
-/// fails, that is thrown and the profile is over. Throws ArgumentError while another profile of the context
-/// is under way, and inside of a recording.
+/// Calls `f`, waits for the current context, and returns the times of all commands that any thread submitted
+/// to it meanwhile, including each command of command graphs. Commands run on the same queues in the same
+/// order as without a profile, but submitting them costs more, and the device's clock is read before and
+/// after each. Rethrows exceptions of `f` and errors of the work. Throws ArgumentError during another profile
+/// of the context and while recording.
 ///
 ///     Profile p = profile([&] { for (int i = 0; i < 100; ++i) step(field); });
 ///     std::cout << p;                      // totals for each kernel

@@ -1,4 +1,4 @@
-// An in-order stream of work to one device.
+// Queue: an in-order stream of commands for one device.
 #pragma once
 
 #include <volley/api.hpp>
@@ -13,19 +13,21 @@ namespace runtime {
 class ContextCore;
 }
 
-/// One queue of a context. A cheap value that does not keep the context open. Queues are numbered through the
-/// context: all of the first device, then all of the second, and so on.
+/// A queue of a context. A cheap value that does not keep the context open. Queues are numbered across the
+/// context: those of the first device, then those of the second, and so on. Thread-safe. After the context is
+/// destroyed, all functions except index() throw LaunchError (WrongContext).
 class VOLLEY_API Queue {
 public:
-    /// Its number in its context.
+    /// Returns the queue's number in its context.
     [[nodiscard]] unsigned index() const noexcept { return index_; }
-    /// Blocks until all work given to it so far is done. Rethrows the first error of that work, once.
+    /// Blocks until all work submitted to the queue so far has completed. Rethrows its first error, once.
     void wait() const;
-    /// Work given to this queue from now on starts after the event: of another queue, another context, a
-    /// signal, a function of the host's. Does not wait. On the device where that can wait for the other, else
-    /// through the host. Throws ArgumentError for the event of a recorded command, and inside of a recording.
+    /// Makes all work submitted to this queue from now on start after the event, which may belong to another
+    /// queue, another context, a signal or a then() function. Does not block. The device waits if it can wait
+    /// for the other queue; otherwise the host does. Throws ArgumentError for the event of a recorded
+    /// command, and while recording.
     void depends_on(const Event& event) const;
-    /// The device that it feeds. Throws when the context is gone.
+    /// Returns the queue's device.
     [[nodiscard]] const DeviceInfo& device() const;
 
     friend bool operator==(const Queue&, const Queue&) noexcept = default;
@@ -39,7 +41,7 @@ private:
     unsigned index_ = 0;
 };
 
-/// Queue k of the current context. Throws ArgumentError (IndexError) when there is none.
+/// Returns queue k of the current context. Throws ArgumentError (IndexError) if it does not exist.
 [[nodiscard]] VOLLEY_API Queue queue(unsigned k);
 
 }  // namespace volley

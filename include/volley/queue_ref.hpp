@@ -16,9 +16,9 @@ namespace volley {
 ///     buf.read(1);             // the same replica
 ///     buf.read(ctx.queue(1));
 ///
-/// A function that takes a QueueRef throws ArgumentError: WrongContext for a queue of another context than
-/// the buffer's, IndexError for a negative number and for a queue on which the buffer has no replica. A
-/// function that takes a std::optional<QueueRef> works on all replicas unless a queue is passed.
+/// A function that takes a QueueRef throws LaunchError (WrongContext) for a queue of another context than the
+/// buffer's, and ArgumentError (IndexError) for a negative number or a queue on which the buffer has no
+/// replica. A function that takes a std::optional<QueueRef> works on all replicas unless a queue is passed.
 class QueueRef {
 public:
     // NOLINTBEGIN(google-explicit-constructor): calls pass plain numbers and queues

@@ -1,5 +1,5 @@
-// RfftBuffer<T>: one storage for real values and for the half spectrum that an in-place transform makes of
-// them.
+// RfftBuffer<T>: one storage for real values and for the half spectrum that an in-place transform computes
+// from them.
 #pragma once
 
 #include <volley/buffer.hpp>

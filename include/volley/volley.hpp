@@ -1,4 +1,4 @@
-// All of Volley. Programs include this; the library's own headers include what they use.
+// Includes all public headers, for programs. Headers of the library include only what they use.
 #pragma once
 
 #include <volley/array_view.hpp>

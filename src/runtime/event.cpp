@@ -85,7 +85,7 @@ bool Event::wait_nanoseconds(std::int64_t timeout) const {
 
 std::vector<PendingWork> Event::pending() const {
     if (recorded_) return {{"recorded command; each submit() returns its own event"}};
-    // If the function of a then() has not been called, reports what that function waits for.
+    // If a then() function has not been called yet, reports what it waits for.
     Event last = *this;
     std::string_view hosts = work_;
     while (last.host_ && last.core_) {
@@ -118,8 +118,7 @@ std::vector<PendingWork> Event::pending_parts() const {
 
 std::string PendingWork::to_string() const {
     if (!queue) return what;
-    return cat(what, " on queue ", *queue, " (", device, "), its command ", command, " of which ", done,
-               " are done");
+    return cat(what, " on queue ", *queue, " (", device, "): command ", command, ", ", done, " completed");
 }
 
 std::string Event::to_string() const {
@@ -136,7 +135,7 @@ Event Event::then(std::function<void()> function) const {
     Event after;
     after.core_ = core_;  // its watcher thread calls the functions of a further then()
     after.host_ = std::make_shared<runtime::HostPoint>();
-    after.work_ = host_ && !core_ ? "function of then() after a signal" : "function of then()";
+    after.work_ = host_ && !core_ ? "then() function after a signal" : "then() function";
     if (core_ && core_->is_open() &&
         core_->watcher().add(*this, runtime::HostFunction(core_, function), after.host_))
         return after;

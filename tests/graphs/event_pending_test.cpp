@@ -43,7 +43,9 @@ VOLLEY_BACKEND_TEST(EventPending, NamesQueueDeviceAndKernel) {
     EXPECT_EQ(pending[0].device, device().id());
     EXPECT_GT(pending[0].command, pending[0].done);
     EXPECT_EQ(done.to_string(), "waits for " + pending[0].to_string());
-    expect_contains(done.to_string(), "kernel 'scale_by' on queue 1 (" + device().id() + ")");
+    expect_contains(done.to_string(), "kernel 'scale_by' on queue 1 (" + device().id() + "): command " +
+                                          std::to_string(pending[0].command) + ", " +
+                                          std::to_string(pending[0].done) + " completed");
     gate.open();
     done.wait();
     EXPECT_TRUE(done.pending().empty());
@@ -95,7 +97,7 @@ VOLLEY_BACKEND_TEST(EventPending, ReportsWhatAPendingFunctionWaitsFor) {
     gate.open();
     work.wait();
     EXPECT_FALSE(second.wait_for(1ms));
-    EXPECT_EQ(second.to_string(), "waits for function of then()");
+    EXPECT_EQ(second.to_string(), "waits for then() function");
     ASSERT_EQ(second.pending().size(), 1u);
     EXPECT_FALSE(second.pending()[0].queue.has_value());
     go.raise();
@@ -136,12 +138,12 @@ VOLLEY_BACKEND_TEST(EventPending, NamesRecordedCommands) {
 TEST(EventPendingSignals, AreNamed) {
     EXPECT_EQ(Event().to_string(), "done");
     Signal signal;
-    const Event behind = signal.event().then([] {});
+    const Event after = signal.event().then([] {});
     EXPECT_EQ(signal.event().to_string(), "waits for signal");
-    expect_contains(behind.to_string(), "after a signal");
+    expect_contains(after.to_string(), "after a signal");
     signal.raise();
     EXPECT_EQ(signal.event().to_string(), "done");
-    EXPECT_EQ(behind.to_string(), "done");
+    EXPECT_EQ(after.to_string(), "done");
 }
 
 }  // namespace
