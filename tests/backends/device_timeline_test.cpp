@@ -1,5 +1,4 @@
-// Timelines of devices that work on their own, and what the host does in their order, with a device that does
-// as the test says.
+// DeviceTimeline and HostCommands, with a device that the test controls.
 #include "backends/common/device_timeline.hpp"
 #include "backends/common/host_commands.hpp"
 #include "backends/queue_support.hpp"
@@ -23,7 +22,7 @@ public:
     [[nodiscard]] bool lost() const noexcept override { return gone; }
     void check_lost() const override {}
 
-    std::atomic<Point> device{0};  // what it has reached
+    std::atomic<Point> device{0};  // the last point reached
     std::atomic<bool> gone{false};
 
 private:
@@ -34,7 +33,7 @@ private:
     ReportPool pool_{[](std::uint64_t) { return std::unique_ptr<ReportBuffer>(); }};
 };
 
-/// Brings one byte home.
+/// Returns an epilogue that copies one byte.
 Epilogue bringing(Point point, const std::byte& from, std::byte& to) {
     Epilogue epilogue;
     epilogue.point = point;
@@ -67,7 +66,7 @@ TEST(DeviceTimelineTest, EpiloguesAreTakenBackWhileOthersLook) {
     timeline.device = 1;
     for (Point point = 1; point < 20'000; ++point) {
         timeline.add(bringing(point, from, to));
-        timeline.cancel();  // the driver refused it
+        timeline.cancel();  // the driver rejected it
         timeline.add(bringing(point, from, to));
         timeline.submitted(point);
         timeline.device = point;
@@ -104,13 +103,13 @@ TEST(DeviceTimelineTest, AReadIsAbandonedWhenNothingOfItIsBroughtHomeAnyMore) {
         abandoned = true;
     });
     std::this_thread::sleep_for(20ms);
-    EXPECT_FALSE(abandoned) << "the first part is on its way";
+    EXPECT_FALSE(abandoned) << "the first part is being copied";
     gate.open();
     failing.join();
     looking.join();
     timeline.wait(3);
     EXPECT_EQ(to[1], std::byte{0});
-    EXPECT_EQ(to[2], from) << "that is nobody else's";
+    EXPECT_EQ(to[2], from) << "another read is not affected";
 }
 
 TEST(DeviceTimelineTest, OnALostDeviceOnlyWhatIsBeingBroughtHomeIsWaitedFor) {
@@ -135,7 +134,7 @@ TEST(DeviceTimelineTest, OnALostDeviceOnlyWhatIsBeingBroughtHomeIsWaitedFor) {
     gate.open();
     looking.join();
     EXPECT_TRUE(timeline.wait_for(2, 10s));
-    EXPECT_EQ(to[1], std::byte{0}) << "its memory is the caller's again";
+    EXPECT_EQ(to[1], std::byte{0}) << "the caller may reuse its memory";
 }
 
 // ---- waits between queues ----
@@ -161,7 +160,7 @@ struct WaitingQueue {
     }
 };
 
-/// A queue behind another queue's read.
+/// A queue that waits for another queue's read.
 struct BehindARead {
     BehindARead() {
         other.add(bringing(1, from, to));
@@ -187,7 +186,7 @@ TEST(HostCommandsTest, ADeviceThatWaitedIsFollowedByWhatTheHostDoesForTheOther) 
     BehindARead read;
     ASSERT_TRUE(read.queue.on_device);
     read.queue.timeline.device = read.point;
-    EXPECT_LT(read.queue.timeline.completed(), read.point) << "the other queue has not been seen there";
+    EXPECT_LT(read.queue.timeline.completed(), read.point) << "the epilogue of the other queue is pending";
     read.other.device = 1;
     EXPECT_EQ(read.queue.timeline.completed(), read.point);
     EXPECT_EQ(read.to, read.from);
@@ -208,7 +207,7 @@ TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
     queue.timeline.device = point;
     EXPECT_LT(queue.timeline.completed(), point);
     EXPECT_FALSE(told);
-    EXPECT_TRUE(queue.timeline.wait_for(point, 10s)) << "waiting does";
+    EXPECT_TRUE(queue.timeline.wait_for(point, 10s)) << "a wait runs it";
     EXPECT_TRUE(told);
 }
 
@@ -220,7 +219,7 @@ TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
     EXPECT_EQ(read.to, std::byte{0});
 }
 
-/// A queue's point behind one of another's, which the host has work for.
+/// Returns an epilogue that waits for a point of another queue.
 Epilogue behind(Point point, ObedientTimeline& other, Point other_point) {
     Epilogue epilogue;
     epilogue.point = point;
@@ -230,7 +229,7 @@ Epilogue behind(Point point, ObedientTimeline& other, Point other_point) {
 }
 
 TEST(DeviceTimelineTest, WaitingForAPointDoesNothingThatIsBehindIt) {
-    // What is behind it here follows what is behind the other's point there.
+    // Point 2 of `a` depends on point 2 of `b`, which depends on point 1 of `a`.
     ObedientTimeline a, b;
     a.add(behind(1, b, 1));
     a.add(behind(2, b, 2));
@@ -268,7 +267,7 @@ TEST(DeviceTimelineTest, ThreadsThatWaitForQueuesThatFollowEachOtherMakeProgress
 
 TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {
     ObedientTimeline other;
-    // Its command failed when its turn came; what the host has to do after it is still to be done.
+    // The command failed when it was submitted later; its epilogue is still pending.
     Epilogue epilogue;
     epilogue.point = 1;
     epilogue.prints = true;
@@ -278,7 +277,7 @@ TEST(HostCommandsTest, WhatTheHostPassedIsNeverWaitedForByTheDevice) {
     ASSERT_EQ(other.completed(), 0u);
     WaitingQueue queue;
     const Point point = queue.wait_for(other, 1);
-    EXPECT_FALSE(queue.on_device) << "no command of the device's would ever say that it has passed";
+    EXPECT_FALSE(queue.on_device) << "no device command would complete this point";
     EXPECT_TRUE(queue.timeline.wait_for(point, 10s));
     EXPECT_EQ(other.completed(), 1u);
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto spin_time = std::chrono::microseconds(100);
 constexpr auto slice =
-    std::chrono::milliseconds(50);  // a device that was lost meanwhile is noticed after this
+    std::chrono::milliseconds(50);  // interval at which sleeping threads check for a lost device
 
 void raise(std::atomic<Point>& to, Point point) noexcept {
     Point now = to.load(std::memory_order_relaxed);
@@ -42,7 +42,7 @@ Point DeviceTimeline::completed() const noexcept {
     const Point issued = last();
     if (lost()) return completed_when_lost(issued);
     if (reached() < issued) {
-        // A lost device may say anything.
+        // A lost device may report any value.
         reach(std::min(ask(), issued));
         if (lost()) return completed_when_lost(issued);
     }
@@ -53,7 +53,7 @@ Point DeviceTimeline::completed() const noexcept {
 }
 
 Point DeviceTimeline::completed_when_lost(Point issued) const noexcept {
-    // Whoever waits takes its memory back now, so all is over but what is being brought home.
+    // Waiting threads reuse their memory now, so every point has passed except that of a running copy.
     const std::scoped_lock lock(mutex_);
     return busy_ != nullptr && busy_->rect.row != 0 ? busy_->point - 1 : issued;
 }
@@ -64,7 +64,7 @@ void DeviceTimeline::hand(Point point) noexcept {
 }
 
 void DeviceTimeline::wake() noexcept {
-    // Whoever waits for progress holds the mutex between its look and its sleep.
+    // A waiting thread holds the mutex from its check until it sleeps, so it cannot miss the notification.
     { const std::scoped_lock lock(mutex_); }
     progress_.notify_all();
 }
@@ -88,13 +88,13 @@ void DeviceTimeline::cancel() noexcept {
 }
 
 void DeviceTimeline::drop(Point point) noexcept {
-    std::function<void()> tell;  // what it holds ends without the lock
+    std::function<void()> tell;  // destroyed after the lock is released
     const std::scoped_lock lock(mutex_);
     const auto found = std::find_if(epilogues_.begin(), epilogues_.end(),
                                     [&](const Epilogue& epilogue) { return epilogue.point == point; });
     if (found == epilogues_.end()) return;
     found->rect = {};
-    found->prints = false;  // its reports are as empty as they were
+    found->prints = false;  // its reports are still empty
     found->tell.swap(tell);
 }
 
@@ -120,15 +120,16 @@ void DeviceTimeline::run_epilogues(Point to, Running how) noexcept {
         if (!waits) return;
         std::unique_lock lock(mutex_);
         progress_.wait(lock, [&] { return !running_.load(std::memory_order_acquire) || !has_epilogue(to); });
-        return;  // the caller looks again
+        return;  // the caller checks again
     }
     for (;;) {
         Epilogue* first = nullptr;
         {
             const std::scoped_lock lock(mutex_);
-            // Only one whose point was reached is looked at without the lock: others may be taken back.
+            // Only an epilogue whose point was reached may be used without the lock: cancel() may remove
+            // others.
             if (lost() || epilogues_.empty() || epilogues_.front().point > to) break;
-            first = &epilogues_.front();  // a deque's elements stay where they are
+            first = &epilogues_.front();  // addresses in a deque are stable
             if (first->prints && !waits) break;
             busy_ = first;
         }
@@ -150,7 +151,8 @@ void DeviceTimeline::run_epilogues(Point to, Running how) noexcept {
 
 void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     try {
-        // The device was there, so nobody waits for long. Its errors are for those who ask that queue.
+        // The device has reached the other point, so this is short. Waits on the other queue report its
+        // errors.
         while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
         if (const Rect& rect = epilogue.rect; rect.row != 0)
             copy_rows(epilogue.to, epilogue.from, {rect, epilogue.to_at, dense(rect)});
@@ -190,7 +192,7 @@ void DeviceTimeline::sleep(Point point, Clock::time_point deadline) {
         progress_.wait_until(lock, deadline, [&] { return handed() >= point || lost(); });
         return;
     }
-    // Else only its epilogue is left.
+    // Otherwise only its epilogue is pending.
     if (is_under_way(point)) sleep_on_device(point, deadline);
 }
 

@@ -1,9 +1,9 @@
-// The timeline of a queue whose device works on its own: points are reached by the device, or by the host
-// for commands that it runs itself. A point has passed only when also what the host has to do after it is
-// done (bytes to copy out of staging memory, reports to read).
+// The timeline of a queue whose device runs asynchronously. The device reaches points, or the host does for
+// commands that it runs itself. A point has passed only after its epilogue on the host has run too (copying
+// bytes out of staging memory, reading reports).
 //
-// Invariant: completed() == min(what device and host have reached, first point with host work left - 1), and
-// it never goes back.
+// Invariant: completed() == min(last point reached by device or host, first point with a pending epilogue -
+// 1), and it never decreases.
 #pragma once
 
 #include "backends/api/memory.hpp"
@@ -26,23 +26,23 @@
 
 namespace volley::backends {
 
-/// What the host does when the device has reached a point.
+/// Work of the host after the device has reached a point.
 struct Epilogue {
     Point point = 0;
-    // Rows to bring home, which lie side by side in staging memory; none where a row has no bytes.
+    // Rows to copy out of staging memory, where they are contiguous; none if a row has no bytes.
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
     RectPlace to_at;
     Rect rect;
-    Point read = 0;                         // of a read in several parts: its first part's point
-    std::shared_ptr<const Memory> staging;  // held until then, where it is no part of a ring
+    Point read = 0;                         // for a read in several parts: the point of its first part
+    std::shared_ptr<const Memory> staging;  // released afterwards; null for ring memory
     // Reports to read.
     ReportSource source;
     std::unique_ptr<ReportBuffer> reports;
-    bool prints = false;  // may run a sink of the user's: not from completed()
-    // Times to tell, where somebody wants to know them.
+    bool prints = false;  // may call the user's print sink: not run from completed()
+    // Reports the command's times; empty unless it is timed.
     std::function<void()> tell;
-    // Of a command for which the device waited for a point of another queue's: the host has work left there.
+    // Set if the device waited for a point of another queue that has a pending epilogue.
     Timeline* other = nullptr;
     Point other_point = 0;
 };
@@ -61,71 +61,72 @@ public:
 
     // For the queue:
     [[nodiscard]] Point last() const noexcept { return issued_.load(std::memory_order_acquire); }
-    /// All up to here was given to the device, or is done.
+    /// Returns the last point up to which all commands were submitted to the device or have completed.
     [[nodiscard]] Point handed() const noexcept { return handed_.load(std::memory_order_acquire); }
-    /// Whether the device was given it and is not known to have reached it; looked at in this order, as the
-    /// host's own points are reached before they are handed over.
+    /// Returns whether the point was submitted to the device and is not known to be reached. Evaluated in
+    /// this order, because the host reaches its points before it hands them over.
     [[nodiscard]] bool is_under_way(Point point) const noexcept {
         return handed() >= point && reached() < point;
     }
-    /// Whether the host has something to do when the device has reached that point, or one before it.
+    /// Returns whether this point or an earlier one has a pending epilogue.
     [[nodiscard]] bool has_epilogue(Point point) const noexcept {
         return next_epilogue_.load(std::memory_order_acquire) <= point;
     }
-    /// Gives a point out, whose command waits for the host.
+    /// Issues a point whose command waits for the host.
     void issue(Point point) noexcept { issued_.store(point, std::memory_order_release); }
-    /// Gives a point out that the device has already been given: the hot path, nobody can wait for it yet.
+    /// Issues a point whose command was already submitted to the device. Hot path: no thread can wait for it
+    /// yet.
     void submitted(Point point) noexcept {
         handed_.store(point, std::memory_order_release);
         issued_.store(point, std::memory_order_release);
     }
-    /// The device has been given an issued point; wakes those who wait for that.
+    /// Marks an issued point as submitted to the device and wakes the threads that wait for this.
     void hand(Point point) noexcept;
-    /// A point of the host's own has passed.
+    /// Marks a point of a host command as passed.
     void pass(Point point) noexcept;
-    /// Before its point is handed to the device. Points only grow.
+    /// Adds an epilogue, before its point is handed to the device. Points must increase.
     void add(Epilogue epilogue);
-    /// Takes the last one back: its command could not be submitted.
+    /// Removes the last epilogue, because its command could not be submitted.
     void cancel() noexcept;
-    /// Its command could not be submitted when its turn came, behind the host's: nothing is brought home or
-    /// told when the point passes.
+    /// Disables the epilogue of a command that waited for a host command and then could not be submitted: it
+    /// copies and reports nothing.
     void drop(Point point) noexcept;
-    /// A read in several parts failed midway: those that are under way bring nothing home. When it returns,
-    /// nobody writes to the caller's memory. Waits for no device.
+    /// Disables the epilogues of a read in several parts that failed midway. On return, no thread writes to
+    /// the caller's memory. Does not wait for the device.
     void abandon_read(Point read) noexcept;
-    /// The first epilogue that may print, or 0: someone has to wait for it.
+    /// Returns the point of the first epilogue that may print, which only a waiting thread runs, or 0.
     [[nodiscard]] Point first_print() const;
-    /// Waits and does what the host has to; false when the deadline passed first. Never throws a command's
-    /// error. On a lost device everything has passed.
+    /// Blocks until the point has passed, and runs epilogues; returns false on timeout. Never throws a
+    /// command's error. On a lost device every point has passed.
     bool await(Point point, Clock::time_point deadline);
     void add_error(Point point, std::exception_ptr error) noexcept { errors_.add(point, std::move(error)); }
-    /// The times of the queue's commands are told through this.
+    /// Returns the object that reports the times of the queue's commands.
     [[nodiscard]] TimeOrder& times() noexcept { return times_; }
-    /// A device that was lost stays so: everything that was handed to it counts as over.
+    /// Returns whether the device is lost, which is permanent: every point submitted to it counts as passed.
     [[nodiscard]] bool lost() const noexcept override = 0;
-    /// Throws where the device is lost.
+    /// Throws if the device is lost.
     virtual void check_lost() const = 0;
 
 protected:
     explicit DeviceTimeline(ReportPool& reports) : reports_(reports) {}
 
-    /// The last point that the device has reached, or any before it.
+    /// Queries the device: returns the last point that it has reached, or an earlier one.
     [[nodiscard]] virtual Point ask() const noexcept = 0;
-    /// Sleeps until the device has reached the point, which was handed to it, or the deadline; may return
-    /// before that.
+    /// Sleeps until the device has reached the point, which was submitted to it, or the deadline. May return
+    /// early.
     virtual void sleep_on_device(Point point, Clock::time_point deadline) = 0;
-    /// Between two looks of a thread that waits.
+    /// Pauses a waiting thread between two polls.
     virtual void pause() const noexcept;
-    /// The device has reached it.
+    /// Records that the device has reached the point.
     void reach(Point point) const noexcept;
     [[nodiscard]] Point reached() const noexcept { return reached_.load(std::memory_order_acquire); }
 
 private:
     [[nodiscard]] Point completed_when_lost(Point issued) const noexcept;
     void wake() noexcept;
-    /// Those up to that point. Who waits runs all of them, and none behind: these may follow what a thread
-    /// does that waits for this one. Who only looks leaves those that print or would block, and takes no
-    /// other thread's turn.
+    /// Runs the epilogues up to the point. `Wait` runs all of them but no later ones, which may depend on a
+    /// thread that waits for this one. `Look` skips those that print or would block, and returns if another
+    /// thread is running epilogues.
     enum class Running : std::uint8_t { Look, Wait };
     void run_epilogues(Point to, Running how) noexcept;
     void run(Epilogue& epilogue) noexcept;
@@ -135,14 +136,14 @@ private:
     TimeOrder times_;
     std::atomic<Point> issued_{0};
     std::atomic<Point> handed_{0};
-    mutable std::atomic<Point> reached_{0};  // the highest that is known of device and host
+    mutable std::atomic<Point> reached_{0};  // the last point known to be reached by device or host
     std::atomic<Point> next_epilogue_{~Point{0}};
 
-    std::atomic<bool> running_{false};  // some thread runs epilogues; others leave them to it
-    mutable std::mutex mutex_;          // what follows
-    std::condition_variable progress_;  // handed_ has grown, or an epilogue is done, or nobody runs them now
+    std::atomic<bool> running_{false};  // a thread is running epilogues; others leave them to it
+    mutable std::mutex mutex_;          // guards the members below
+    std::condition_variable progress_;  // handed_ grew, an epilogue finished, or running_ was cleared
     std::deque<Epilogue> epilogues_;
-    const Epilogue* busy_ = nullptr;  // the first of them, while it is run without the mutex
+    const Epilogue* busy_ = nullptr;  // the first epilogue, while it runs without the mutex
     ErrorList errors_;
 };
 

@@ -1,4 +1,4 @@
-// Writing the kernel, and calling it.
+// Builds the kernel and its launches.
 #include "backends/common/rect_kernel.hpp"
 
 #include "ir/builder.hpp"
@@ -13,7 +13,7 @@ namespace volley::backends {
 namespace {
 
 constexpr std::uint64_t most_words = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t group_size = 128;  // of a workgroup: what every device can do
+constexpr std::uint32_t group_size = 128;  // invocations per workgroup; every device supports this
 
 DType word_type(std::uint32_t bytes) {
     switch (bytes) {
@@ -25,7 +25,7 @@ DType word_type(std::uint32_t bytes) {
     }
 }
 
-/// Few shapes: each is a variant that a driver compiles.
+/// Returns one of few workgroup shapes, because the driver compiles a variant for each.
 ir::Dim3 local_for(std::uint64_t words, std::uint64_t rows) {
     const std::uint32_t x = words == 1 ? 1 : words <= 4 ? 4 : words <= 16 ? 16 : 64;
     const std::uint32_t y = rows <= 4 ? std::min(4u, group_size / x) : group_size / x;

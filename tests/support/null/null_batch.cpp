@@ -1,4 +1,4 @@
-// A plan, checked and written down.
+// Checks a plan and logs its commands.
 #include "support/null/null_batch.hpp"
 
 #include "core/fail.hpp"
@@ -21,12 +21,13 @@ void check_order(const std::vector<BatchCommand>& commands, std::uint32_t number
     std::uint32_t level = 0;
     for (std::size_t i = 0; i < command.after.size(); ++i) {
         const std::uint32_t other = command.after[i];
-        if (other >= number) wrong("it follows one that comes later");
-        if (i != 0 && command.after[i - 1] >= other) wrong("those that it follows are not in order");
+        if (other >= number) wrong("it depends on a later command");
+        if (i != 0 && command.after[i - 1] >= other) wrong("its dependencies are not sorted");
         level = std::max(level, commands[other].level + 1);
     }
-    if (command.level != level) wrong("its level is not the longest way to it");
-    if (number != 0 && commands[number - 1].level > level) wrong("its level is below that of the one before");
+    if (command.level != level) wrong("its level is not the length of the longest path to it");
+    if (number != 0 && commands[number - 1].level > level)
+        wrong("its level is lower than that of the previous command");
 }
 
 void check_arguments(const BatchCommand& command, std::uint32_t number, std::uint32_t value_bytes) {
@@ -34,17 +35,17 @@ void check_arguments(const BatchCommand& command, std::uint32_t number, std::uin
         fail_internal(what, cat("command ", number, " of a batch"));
     };
     const std::vector<ir::Param>& params = command.program->function().params;
-    if (command.args.size() != params.size()) wrong("it has another number of arguments than its kernel");
+    if (command.args.size() != params.size()) wrong("the number of arguments differs from the kernel's");
     for (std::size_t i = 0; i < params.size(); ++i) {
         const backends::Argument& argument = command.args[i];
         const bool dynamic = argument.dynamic != backends::Argument::fixed;
         const int given =
             (argument.memory != nullptr ? 1 : 0) + (argument.value != nullptr ? 1 : 0) + (dynamic ? 1 : 0);
-        if (given != 1) wrong("an argument is not one of memory, value and dynamic value");
+        if (given != 1) wrong("an argument is not exactly one of memory, value and dynamic value");
         if ((params[i].kind == ir::ParamKind::Buffer) != (argument.memory != nullptr))
-            wrong("an argument is of another kind than its parameter");
+            wrong("the kind of an argument differs from that of its parameter");
         if (dynamic && std::uint64_t{argument.dynamic} + params[i].type.size() > value_bytes)
-            wrong("a dynamic value lies behind the instance's values");
+            wrong("a dynamic value is outside the values of its instance");
     }
 }
 
@@ -56,7 +57,7 @@ std::string moved_text(std::string_view what, const backends::Rect& rect) {
 
 NullBatch::NullBatch(const backends::BatchPlan& plan) : value_bytes_(plan.value_bytes) {
     if (plan.value_bytes % 16 != 0)
-        fail_internal("the values of an instance are no multiple of 16 bytes", "a batch");
+        fail_internal("the size of an instance's values is not a multiple of 16 bytes", "a batch");
     for (std::uint32_t number = 0; number < plan.commands.size(); ++number) {
         const BatchCommand& command = plan.commands[number];
         check_order(plan.commands, number);

@@ -1,5 +1,5 @@
-// The null backend's batch: its commands as the log writes them down. It is strict: what batch.hpp promises
-// of a plan is checked, so that a runtime that breaks a promise fails here and not on some driver.
+// The batch of the null backend: its commands as the log records them. Checks every guarantee of batch.hpp,
+// so that a runtime that violates one fails here and not on some driver.
 #pragma once
 
 #include "backends/api/batch.hpp"
@@ -13,7 +13,7 @@ namespace volley::backends::null {
 
 class NullBatch final : public backends::Batch {
 public:
-    /// Throws Error (Internal) where the plan is none.
+    /// Throws InternalError if the plan is not valid.
     explicit NullBatch(const backends::BatchPlan& plan);
 
     [[nodiscard]] const std::vector<NullCommand>& commands() const noexcept { return commands_; }
@@ -22,7 +22,7 @@ public:
 
 private:
     std::vector<NullCommand> commands_;
-    std::vector<std::string> lines_;  // of each command
+    std::vector<std::string> lines_;  // one per command
     std::uint32_t value_bytes_ = 0;
 };
 

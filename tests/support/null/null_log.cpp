@@ -1,4 +1,4 @@
-// A list guarded by a lock.
+// A list guarded by a mutex.
 #include "support/null/null_log.hpp"
 
 #include "core/fail.hpp"
@@ -26,7 +26,7 @@ void NullLog::take_command() {
     std::uint64_t left = fail_in_;
     while (left != 0 && !fail_in_.compare_exchange_weak(left, left - 1)) {
     }
-    if (left == 1) fail(ErrorCode::OutOfMemory, "a command was refused", "null", "submit it again");
+    if (left == 1) fail(ErrorCode::OutOfMemory, "a command was rejected", "null", "submit it again");
 }
 
 void NullLog::clear() {

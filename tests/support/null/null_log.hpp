@@ -43,7 +43,7 @@ struct NullEntry {
 
     NullKind kind = NullKind::Launch;
     unsigned queue = 0;
-    backends::Point point = 0;           // its own; for a Wait, the one waited for
+    backends::Point point = 0;           // the entry's point; for a Wait, the awaited one
     backends::Point after = everything;  // the last point of its queue that it follows
     std::vector<NullUse> uses;  // empty for a batch; the host reads the data of a Write during submission
     unsigned other_queue = unknown;   // WaitFor: the queue of the point; unknown if it is not a null device's

@@ -19,7 +19,7 @@ public:
                std::shared_ptr<backends::MemoryBudget> budget, bool on_host);
     ~NullMemory() override;
 
-    /// Returns a part of it as the log names it.
+    /// Returns a range of the memory in the form used by the log.
     [[nodiscard]] NullUse use(std::uint64_t offset, std::uint64_t bytes, bool writes) const noexcept;
 
 private:

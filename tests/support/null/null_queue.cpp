@@ -1,4 +1,4 @@
-// Every command is an entry of the log.
+// Logs every command.
 #include "support/null/null_queue.hpp"
 
 #include "backends/api/times.hpp"
@@ -101,7 +101,7 @@ Point NullQueue::fill(backends::Memory& to, const backends::RectPlace& at, const
 
 Point NullQueue::call(std::function<void()> callback) {
     const Point point = add(NullKind::Call, {}, "call");
-    const backends::TimesScope others({});  // commands that it gives
+    const backends::TimesScope others({});  // commands that the callback submits are not timed
     callback();
     return point;
 }
@@ -124,7 +124,7 @@ std::unique_ptr<backends::Batch> NullQueue::prepare(backends::BatchPlan plan) {
 Point NullQueue::submit(backends::Batch& batch, std::uint32_t instances, std::span<const std::byte> values) {
     const auto& known = static_cast<const NullBatch&>(batch);
     if (values.size() != std::size_t{instances} * known.value_bytes())
-        fail_internal("a batch was given values of another size", cat(values.size(), " bytes"));
+        fail_internal("a batch was submitted with values of another size", cat(values.size(), " bytes"));
     if (instances == 0) return last();
     NullEntry entry;
     entry.kind = NullKind::Batch;

@@ -1,5 +1,5 @@
-// The null backend's queue and timeline: commands get points and are written down. Work is done when somebody
-// waits for it, or finish() is called.
+// The queue and timeline of the null backend: commands get points and are logged. Work completes when a
+// thread waits for it or finish() is called.
 #pragma once
 
 #include "backends/api/batch.hpp"
@@ -16,7 +16,7 @@ namespace volley::backends::null {
 
 class NullTimeline final : public backends::Timeline {
 public:
-    /// Who waits so long sees the work done.
+    /// A wait_for() with at least this timeout completes the work.
     static constexpr std::chrono::seconds patience{1};
 
     NullTimeline(std::shared_ptr<NullLog> log, unsigned queue) : log_(std::move(log)), queue_(queue) {}
@@ -24,9 +24,9 @@ public:
     [[nodiscard]] backends::Point completed() const noexcept override { return completed_.load(); }
     void wait(backends::Point point) override;
     bool wait_for(backends::Point point, std::chrono::nanoseconds timeout) override;
-    /// All work up to the point is done, as if the device had got so far.
+    /// Completes all work up to the point, as if the device had reached it.
     void finish(backends::Point point) noexcept;
-    /// Its queue's number, among all of the log's.
+    /// Returns the number of the queue among all queues of the log.
     [[nodiscard]] unsigned queue() const noexcept { return queue_; }
 
 private:
@@ -50,7 +50,7 @@ public:
                          std::span<const std::byte> pattern) override;
     backends::Point call(std::function<void()> callback) override;
     backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
-    /// One submission, one point, however many commands and instances.
+    /// A batch is one submission with one point, for any number of commands and instances.
     [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
     backends::Point submit(backends::Batch& batch, std::uint32_t instances,
                            std::span<const std::byte> values) override;
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] backends::Point last() const noexcept override { return last_.load(); }
 
 private:
-    /// Gives it the next point; its first line says what it is.
+    /// Logs the entry under the next point; `what` becomes its first line.
     backends::Point add(NullEntry entry, const std::string& what);
     backends::Point add(NullKind kind, std::vector<NullUse> uses, const std::string& what);
 
