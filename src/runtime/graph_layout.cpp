@@ -20,7 +20,7 @@ GraphLayout::PlacedBuffer GraphLayout::place(const AnyBuffer& buffer, unsigned q
         storage = arena.storage.get();
     }
     result.memory = &storage->allocate(queue);
-    const Range bytes = bytes_of(buffer);
+    const ByteRange bytes = bytes_of(buffer);
     result.use = footprint(*storage, queue, {bytes.begin + result.shift, bytes.end + result.shift}, usage);
     return result;
 }

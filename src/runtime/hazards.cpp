@@ -31,7 +31,7 @@ std::vector<Access> merge_accesses(std::vector<Access> accesses) {
         cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
         const std::size_t first = merged.size();
         for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
-            const Range part{cuts[c], cuts[c + 1]};
+            const ByteRange part{cuts[c], cuts[c + 1]};
             bool writes = false;
             for (std::size_t k = i; k < behind; ++k)
                 writes = writes || (accesses[k].writes && intersects(accesses[k].range, part));
@@ -119,7 +119,7 @@ void AccessMap::apply(Piece& piece, bool writes, Use use) {
     }
 }
 
-void AccessMap::add_slow(const Range& range, bool writes, Use use) {
+void AccessMap::add_slow(const ByteRange& range, bool writes, Use use) {
     std::size_t i = split(range.begin);
     const std::size_t first = i;
     split(range.end);
@@ -139,7 +139,7 @@ void AccessMap::add_slow(const Range& range, bool writes, Use use) {
     join(first, i);
 }
 
-void AccessMap::clear(const Range& range) {
+void AccessMap::clear(const ByteRange& range) {
     if (range.empty()) return;
     const std::size_t first = split(range.begin);
     const std::size_t last = split(range.end);

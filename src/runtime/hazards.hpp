@@ -26,13 +26,13 @@
 namespace volley::runtime {
 
 /// Units [begin, end) of a resource.
-struct Range {
+struct ByteRange {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     [[nodiscard]] bool empty() const noexcept { return begin >= end; }
-    friend bool operator==(const Range&, const Range&) noexcept = default;
+    friend bool operator==(const ByteRange&, const ByteRange&) noexcept = default;
 };
-[[nodiscard]] inline bool intersects(const Range& a, const Range& b) noexcept {
+[[nodiscard]] inline bool intersects(const ByteRange& a, const ByteRange& b) noexcept {
     return std::max(a.begin, b.begin) < std::min(a.end, b.end);  // false if either is empty
 }
 
@@ -47,7 +47,7 @@ struct Use {
 /// An access of a command to part of a resource.
 struct Access {
     const void* resource = nullptr;  // used only as an identity
-    Range range;
+    ByteRange range;
     bool writes = false;
 };
 
@@ -62,7 +62,7 @@ class AccessMap {
 public:
     /// Calls f(use) for each use that an access to the range must follow, possibly repeatedly for one use.
     template <class F>
-    void conflicts(const Range& range, bool writes, F&& f) const {
+    void conflicts(const ByteRange& range, bool writes, F&& f) const {
         if (range.empty()) return;
         for (std::size_t i = first_behind(range.begin); i < pieces_.size(); ++i) {
             const Piece& piece = pieces_[i];
@@ -77,7 +77,7 @@ public:
     }
     /// Records a use of the range. Uses of one lane may be added out of order, by threads that submit to one
     /// queue concurrently: the higher point wins. Ignores a use that is none().
-    void add(const Range& range, bool writes, Use use) {
+    void add(const ByteRange& range, bool writes, Use use) {
         if (range.empty() || use.none()) return;
         if (pieces_.size() == 1 && pieces_[0].begin == range.begin && pieces_[0].end == range.end) {
             apply(pieces_[0], writes, use);  // the hot path
@@ -86,7 +86,7 @@ public:
         }
     }
     /// Removes all uses of the range; the caller has waited for them.
-    void clear(const Range& range);
+    void clear(const ByteRange& range);
     void clear() noexcept { pieces_.clear(); }
     /// Removes the uses for which passed(use) is true, which no command has to follow any more.
     template <class F>
@@ -128,7 +128,7 @@ private:
     std::size_t split(std::uint64_t unit);
     void join(std::size_t first, std::size_t last);
     static void apply(Piece& piece, bool writes, Use use);
-    void add_slow(const Range& range, bool writes, Use use);
+    void add_slow(const ByteRange& range, bool writes, Use use);
     void drop_unused() noexcept;
 
     std::vector<Piece> pieces_;

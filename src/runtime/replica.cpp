@@ -7,7 +7,7 @@
 
 namespace volley::runtime {
 
-void Replica::add(unsigned queue, backends::Point point, const Range& bytes, bool writes) {
+void Replica::add(unsigned queue, backends::Point point, const ByteRange& bytes, bool writes) {
     raise(uses_[queue], point);
     if (queue != home_ && !visited_.load(std::memory_order_relaxed))
         visited_.store(true, std::memory_order_release);
@@ -25,12 +25,12 @@ void Replica::forget() {
     many_ = std::max<std::size_t>(64, 2 * map_.pieces());
 }
 
-void Replica::settled(const Range& bytes) {
+void Replica::settled(const ByteRange& bytes) {
     const std::scoped_lock lock(lock_);
     map_.clear(bytes);
 }
 
-backends::Point Replica::last_conflict(unsigned queue, const Range& bytes, bool writes) {
+backends::Point Replica::last_conflict(unsigned queue, const ByteRange& bytes, bool writes) {
     backends::Point last = forgotten_[queue].load(std::memory_order_acquire);
     const std::scoped_lock lock(lock_);
     map_.conflicts(bytes, writes, [&](const Use& use) {

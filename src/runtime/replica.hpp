@@ -30,8 +30,10 @@ public:
 
     // Uses
     /// Records that a command of the queue, on any device, reads these bytes until the point.
-    void used(unsigned queue, backends::Point point, const Range& bytes) { add(queue, point, bytes, false); }
-    void wrote(unsigned queue, backends::Point point, const Range& bytes) {
+    void used(unsigned queue, backends::Point point, const ByteRange& bytes) {
+        add(queue, point, bytes, false);
+    }
+    void wrote(unsigned queue, backends::Point point, const ByteRange& bytes) {
         add(queue, point, bytes, true);
         wrote();
     }
@@ -43,15 +45,15 @@ public:
     /// bytes.
     void held(unsigned queue, backends::Point point) noexcept { raise(uses_[queue], point); }
     /// Removes all uses of these bytes, which the host has waited for.
-    void settled(const Range& bytes);
+    void settled(const ByteRange& bytes);
 
     // Dependencies
     /// Returns the last command of the queue that must complete before these bytes are read, or written if
     /// `writes`; 0: none.
-    [[nodiscard]] backends::Point last_conflict(unsigned queue, const Range& bytes, bool writes);
+    [[nodiscard]] backends::Point last_conflict(unsigned queue, const ByteRange& bytes, bool writes);
     /// Calls f(Use) for each use that a command must follow.
     template <class F>
-    void conflicts(const Range& bytes, bool writes, F&& f) {
+    void conflicts(const ByteRange& bytes, bool writes, F&& f) {
         const std::scoped_lock lock(lock_);
         map_.conflicts(bytes, writes, f);
     }
@@ -85,7 +87,7 @@ private:
         while (now < point && !slot.compare_exchange_weak(now, point, std::memory_order_acq_rel)) {
         }
     }
-    void add(unsigned queue, backends::Point point, const Range& bytes, bool writes);
+    void add(unsigned queue, backends::Point point, const ByteRange& bytes, bool writes);
     void forget();
 
     std::atomic<backends::Memory*> memory_{nullptr};

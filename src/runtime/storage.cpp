@@ -173,7 +173,7 @@ backends::Memory& Storage::allocate_slow(unsigned queue) {
     return *replica->block_->memory;
 }
 
-backends::Point Storage::order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+backends::Point Storage::order_slow(Replica& replica, unsigned queue, const ByteRange& bytes, bool writes) {
     backends::Point own = 0;
     for (unsigned other = 0; other < core_->queue_count(); ++other) {
         const backends::Point point = replica.last_conflict(other, bytes, writes);
@@ -186,7 +186,7 @@ backends::Point Storage::order_slow(Replica& replica, unsigned queue, const Rang
     return own;
 }
 
-void Storage::wait_for_uses(unsigned queue, const Range& bytes, bool writes) {
+void Storage::wait_for_uses(unsigned queue, const ByteRange& bytes, bool writes) {
     const TimedHost timed(*core_);
     Replica& own = replica(queue);
     for (unsigned other = 0; other < core_->queue_count(); ++other) {

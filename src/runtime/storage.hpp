@@ -99,13 +99,13 @@ public:
     /// Makes `queue` wait, on the device, for the commands of other queues that conflict with a use of these
     /// bytes. Returns the last conflicting command of the queue itself (0: none) if the queue's commands may
     /// overlap. Costs a load or two if only one queue uses the replica. Called by Submission.
-    backends::Point order(Replica& replica, unsigned queue, const Range& bytes, bool writes) {
+    backends::Point order(Replica& replica, unsigned queue, const ByteRange& bytes, bool writes) {
         if (queue == replica.home() && !replica.visited() && !overlapping_[queue]) return 0;
         return order_slow(replica, queue, bytes, writes);
     }
     /// Blocks until the commands that conflict with the host reading or writing these bytes have completed.
     /// Rethrows their errors.
-    void wait_for_uses(unsigned queue, const Range& bytes, bool writes);
+    void wait_for_uses(unsigned queue, const ByteRange& bytes, bool writes);
 
     // Destruction
     /// Frees the memory as soon as the work that uses it has completed. Every later use is an error. Replicas
@@ -127,7 +127,7 @@ private:
     [[nodiscard]] QueueRange placed() const;
     [[noreturn]] void fail_mapped() const;
     backends::Memory& allocate_slow(unsigned queue);
-    backends::Point order_slow(Replica& replica, unsigned queue, const Range& bytes, bool writes);
+    backends::Point order_slow(Replica& replica, unsigned queue, const ByteRange& bytes, bool writes);
     void release(bool with_held) noexcept;
     /// Hands over the memory when the context closes and all uses have completed. What is mapped or lent
     /// stays.

@@ -32,13 +32,14 @@ enum class Usage : std::uint8_t { Held, Read, Written };
 struct Footprint {
     Storage* storage = nullptr;
     Replica* replica = nullptr;
-    Range bytes;
+    ByteRange bytes;
     Usage usage = Usage::Held;
     [[nodiscard]] bool writes() const noexcept { return usage == Usage::Written; }
 };
 
 /// The footprint of a storage's replica on a queue.
-[[nodiscard]] inline Footprint footprint(Storage& storage, unsigned queue, const Range& bytes, Usage usage) {
+[[nodiscard]] inline Footprint footprint(Storage& storage, unsigned queue, const ByteRange& bytes,
+                                         Usage usage) {
     return {&storage, &storage.replica(queue), bytes, usage};
 }
 

@@ -30,7 +30,7 @@ namespace volley::runtime {
     return {static_cast<std::int64_t>(buffer.offset()), buffer.shape(), buffer.strides()};
 }
 /// The bytes of its storage that a command with the buffer may touch.
-[[nodiscard]] inline Range bytes_of(const AnyBuffer& buffer) noexcept {
+[[nodiscard]] inline ByteRange bytes_of(const AnyBuffer& buffer) noexcept {
     return {buffer.offset(), buffer.offset() + buffer.window_bytes()};
 }
 [[nodiscard]] inline std::int64_t element_of(const AnyBuffer& buffer) {

@@ -16,8 +16,8 @@ using testing::check_random_orders;
 using testing::resource_at;
 using After = std::vector<std::uint32_t>;
 
-Access read_of(unsigned r, Range range = {0, 16}) { return {resource_at(r), range, false}; }
-Access write_of(unsigned r, Range range = {0, 16}) { return {resource_at(r), range, true}; }
+Access read_of(unsigned r, ByteRange range = {0, 16}) { return {resource_at(r), range, false}; }
+Access write_of(unsigned r, ByteRange range = {0, 16}) { return {resource_at(r), range, true}; }
 
 TEST(CommandOrder, IndependentCommandsShareALevel) {
     CommandOrder order;

@@ -27,7 +27,7 @@ constexpr bool reading = false;
 constexpr bool writing = true;
 
 /// Returns the uses that an access to the range must follow, as "lane:point", sorted and without duplicates.
-std::string followed(const AccessMap& map, const Range& range, bool writes) {
+std::string followed(const AccessMap& map, const ByteRange& range, bool writes) {
     std::vector<std::pair<unsigned, std::uint64_t>> uses;
     map.conflicts(range, writes, [&](const Use& use) { uses.emplace_back(use.lane, use.point); });
     std::sort(uses.begin(), uses.end());
@@ -36,8 +36,10 @@ std::string followed(const AccessMap& map, const Range& range, bool writes) {
     for (const auto& [lane, point] : uses) text += cat(text.empty() ? "" : " ", lane, ":", point);
     return text;
 }
-std::string a_read_follows(const AccessMap& map, const Range& range) { return followed(map, range, reading); }
-std::string a_write_follows(const AccessMap& map, const Range& range) {
+std::string a_read_follows(const AccessMap& map, const ByteRange& range) {
+    return followed(map, range, reading);
+}
+std::string a_write_follows(const AccessMap& map, const ByteRange& range) {
     return followed(map, range, writing);
 }
 
@@ -273,9 +275,9 @@ TEST(AccessMap, ClearingEverythingLeavesNothing) {
 TEST(AccessMap, SubresourcesOfAnImageAreUnits) {
     // Layers with four levels each: unit 4 * layer + level.
     const auto level = [](std::uint64_t layer, std::uint64_t l) {
-        return Range{4 * layer + l, 4 * layer + l + 1};
+        return ByteRange{4 * layer + l, 4 * layer + l + 1};
     };
-    const auto layer = [](std::uint64_t l) { return Range{4 * l, 4 * l + 4}; };
+    const auto layer = [](std::uint64_t l) { return ByteRange{4 * l, 4 * l + 4}; };
     AccessMap image;
     image.add({0, 12}, writing, {0, 1});      // clears the whole image
     image.add(level(1, 0), reading, {1, 1});  // computes a level from the previous one

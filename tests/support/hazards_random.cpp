@@ -15,8 +15,8 @@ namespace volley::testing {
 
 using runtime::Access;
 using runtime::AccessMap;
+using runtime::ByteRange;
 using runtime::CommandOrder;
-using runtime::Range;
 using runtime::Use;
 
 namespace {
@@ -116,7 +116,7 @@ private:
     std::vector<Set> before_;
 };
 
-Range random_range(Random& random, const RandomPrograms& programs) {
+ByteRange random_range(Random& random, const RandomPrograms& programs) {
     // Repeated boundaries create pieces that merge.
     const std::uint64_t grain = random.chance(50) ? 1 : std::max(programs.units / 8, 1u);
     const std::uint64_t begin = random.below(programs.units) / grain * grain;
@@ -236,7 +236,7 @@ private:
     /// Clears a random range, as if the host had waited for all its uses.
     void clear() {
         const auto r = static_cast<unsigned>(random_.below(programs_.resources));
-        const Range range = random_range(random_, programs_);
+        const ByteRange range = random_range(random_, programs_);
         maps_[r].clear(range);
         for (std::uint64_t u = range.begin; u < range.end; ++u) {
             UnitModel& unit = definition_.units(r)[u];
