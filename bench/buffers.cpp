@@ -262,7 +262,7 @@ VOLLEY_BENCH(as_span, "buffers/as_span") {
 VOLLEY_BENCH(allocate_cached, "buffers/allocate_cached") {
     const auto allocate = [] {
         runtime::Allocator& allocator = runtime::current_core()->allocator(0);
-        allocator.give(allocator.take(allocated, 0));
+        allocator.recycle(allocator.take(allocated, 0));
     };
     compare_allocations_everywhere(report, allocate, allocation_goal);
 }

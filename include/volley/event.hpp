@@ -64,9 +64,9 @@ public:
     [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
         // A timeout beyond the clock's range never expires; a negative one expires at once.
         constexpr auto longest = std::chrono::nanoseconds::max();
-        const std::chrono::duration<double, std::nano> wanted = timeout;
-        if (wanted >= longest) return wait_nanoseconds(longest.count());
-        if (!(wanted > wanted.zero())) return wait_nanoseconds(0);
+        const std::chrono::duration<double, std::nano> requested = timeout;
+        if (requested >= longest) return wait_nanoseconds(longest.count());
+        if (!(requested > requested.zero())) return wait_nanoseconds(0);
         return wait_nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(timeout).count());
     }
     /// Schedules a host function to run after the work has completed, even if the work failed. Does not
@@ -118,7 +118,7 @@ private:
     };
     [[nodiscard]] bool wait_nanoseconds(std::int64_t timeout) const;
     [[nodiscard]] bool has_parts() const noexcept { return !parts_.all().empty(); }
-    void check_given() const;
+    void check_submitted() const;
     [[nodiscard]] std::vector<PendingWork> pending_parts() const;
     /// Waits like wait_for(), but leaves errors for a later wait.
     [[nodiscard]] bool passes_within(std::chrono::nanoseconds time) const;

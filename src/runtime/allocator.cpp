@@ -148,7 +148,7 @@ unsigned Allocator::lane_of(Block& block) const noexcept {
     return users <= 1 ? last : mixed_lane();
 }
 
-void Allocator::give(std::unique_ptr<Block> block) noexcept {
+void Allocator::recycle(std::unique_ptr<Block> block) noexcept {
     DeadBlocks dead;
     const std::scoped_lock lock(mutex_);
     numbers_.live -= block->asked;

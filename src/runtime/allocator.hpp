@@ -41,7 +41,7 @@ public:
     /// fails, returns unused cached blocks to the driver; then throws the backend's MemoryError.
     [[nodiscard]] std::unique_ptr<Block> take(std::uint64_t bytes, unsigned queue);
     /// Returns a block, with its uses, to the allocator. Never blocks on the device.
-    void give(std::unique_ptr<Block> block) noexcept;
+    void recycle(std::unique_ptr<Block> block) noexcept;
 
     /// Destroys completed blocks that need not be cached. Costs one load when there are none.
     void collect() noexcept {

@@ -37,10 +37,10 @@ ArenaPlan plan_arena(const std::vector<ArenaItem>& items) {
         }
         plan.offsets[i] = at;
         plan.bytes = std::max(plan.bytes, at + size);
-        const auto behind = std::upper_bound(
+        const auto position = std::upper_bound(
             placed.begin(), placed.end(), at,
             [&](std::uint64_t value, std::size_t other) { return value < plan.offsets[other]; });
-        placed.insert(behind, i);
+        placed.insert(position, i);
     }
     return plan;
 }

@@ -64,7 +64,7 @@ Event call_host(ContextCore& core, std::function<void()> function, std::optional
     }
     const runtime::TimedCommand timed(core, home,
                                       [] { return runtime::CommandLabel{.kind = CommandKind::HostCall}; });
-    const backends::Point point = timed.give([&] { return core.queue(home).call(call); });
+    const backends::Point point = timed.submit([&] { return core.queue(home).call(call); });
     core.order().after(home, {home, point});
     for (unsigned k = 0; all && k < core.queue_count(); ++k) {
         if (k != home) core.order().after(k, {home, point});

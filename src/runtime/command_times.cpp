@@ -201,7 +201,7 @@ void ContextCore::start_profile(std::shared_ptr<Profiler> profiler) {
 
 void ContextCore::add_mark(Event& event, unsigned k, std::string_view work) {
     const TimedCommand timed = TimedCommand::always(*this, k, {.kind = CommandKind::Mark});
-    const backends::Point point = timed.give([&] { return queue(k).mark(); });
+    const backends::Point point = timed.submit([&] { return queue(k).mark(); });
     add_part(event, k, point, work);
     timed.add_to(event);
 }

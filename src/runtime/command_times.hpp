@@ -133,7 +133,7 @@ public:
 
     /// Calls f, which submits the command, and returns its result.
     template <class F>
-    auto give(F&& f) const {
+    auto submit(F&& f) const {
         std::optional<backends::TimesScope> scope;
         if (record_) [[unlikely]]
             scope.emplace(backends::TimesTag{record_, 0});

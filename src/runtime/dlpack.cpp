@@ -102,7 +102,7 @@ std::string subject_of(const ImportOptions& options) {
 Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t element,
                    const ImportOptions& options) {
     if (dense.shape.elements() == 0) return dense.strides;
-    const auto told = [&](auto&& f) { return on_behalf_of([&] { return subject_of(options); }, f); };
+    const auto checked = [&](auto&& f) { return on_behalf_of([&] { return subject_of(options); }, f); };
     std::array<std::int64_t, max_rank> strides{};
     std::int64_t inner = element;  // bytes that one entry of the axis spans
     const auto rank = static_cast<std::size_t>(given.ndim);
@@ -112,12 +112,12 @@ Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t elem
         if (extent == 1) continue;
         const bool forward = given.strides[d] > 0;
         if (forward)
-            strides[d] = told([&] { return checked_multiply(given.strides[d], element, "a stride"); });
+            strides[d] = checked([&] { return checked_multiply(given.strides[d], element, "a stride"); });
         if (!forward || strides[d] < inner)
             refuse(ErrorCode::InvalidArgument, "the tensor's strides are not row-major", options);
         constexpr std::string_view size = "the tensor's size";
         inner =
-            told([&] { return checked_add(checked_multiply(extent - 1, strides[d], size), inner, size); });
+            checked([&] { return checked_add(checked_multiply(extent - 1, strides[d], size), inner, size); });
     }
     return Strides(std::span<const std::int64_t>(strides.data(), rank));
 }

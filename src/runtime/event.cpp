@@ -21,14 +21,14 @@ namespace volley {
 
 // A closed context has no pending work, so its events count as completed.
 
-void Event::check_given() const {
+void Event::check_submitted() const {
     if (!recorded_) return;
     fail(ErrorCode::InvalidArgument, "an event of a recorded command cannot be waited for", "a command graph",
          "wait for the event returned by submit()");
 }
 
 void Event::wait() const {
-    check_given();
+    check_submitted();
     std::optional<runtime::TimedHost> timed;
     if (core_) timed.emplace(*core_);
     if (host_) runtime::EventWatcher::wait(*host_);
@@ -70,7 +70,7 @@ bool Event::passes_within(std::chrono::nanoseconds time) const {
 }
 
 bool Event::wait_nanoseconds(std::int64_t timeout) const {
-    check_given();
+    check_submitted();
     std::optional<runtime::TimedHost> timed;
     if (core_) timed.emplace(*core_);
     if (!passes_within(std::chrono::nanoseconds(timeout))) {
@@ -129,7 +129,7 @@ std::string Event::to_string() const {
 }
 
 Event Event::then(std::function<void()> function) const {
-    check_given();
+    check_submitted();
     if (!function)
         fail(ErrorCode::InvalidArgument, "the function is empty", "Event::then", "pass a callable");
     Event after;
@@ -151,7 +151,7 @@ Event Event::then(std::function<void()> function) const {
 }
 
 void Queue::depends_on(const Event& event) const {
-    event.check_given();
+    event.check_submitted();
     runtime::refuse_while_tracing("depends_on() was called", "Queue::depends_on");
     runtime::Recorder::refuse("depends_on() was called", "Queue::depends_on",
                               "call it before submit(), or wait in a host_call()");

@@ -125,7 +125,7 @@ void GraphProgram::run_call(Step& step, const Run& run) {
     // By pointer: a copy of the function would lose what it changes in itself. The step outlives the call.
     const auto call = [function = step.call.get()] { (*function)(); };
     const TimedCommand timed(*core_, step.queue, [&] { return place_of(step, run); });
-    step.last = timed.give([&] { return core_->queue(step.queue).call(call); });
+    step.last = timed.submit([&] { return core_->queue(step.queue).call(call); });
     for (const unsigned other : around(step)) core_->order().after(other, {step.queue, step.last});
 }
 

@@ -17,15 +17,15 @@ std::vector<Access> merge_accesses(std::vector<Access> accesses) {
     std::vector<Access> merged;
     for (std::size_t i = 0; i < accesses.size();) {
         // Collects a run of accesses that intersect or touch, and cuts it at each begin and end.
-        std::size_t behind = i + 1;
+        std::size_t next = i + 1;
         std::uint64_t end = accesses[i].range.end;
         std::vector<std::uint64_t> cuts = {accesses[i].range.begin, end};
-        while (behind < accesses.size() && accesses[behind].resource == accesses[i].resource &&
-               accesses[behind].range.begin <= end) {
-            end = std::max(end, accesses[behind].range.end);
-            cuts.push_back(accesses[behind].range.begin);
-            cuts.push_back(accesses[behind].range.end);
-            ++behind;
+        while (next < accesses.size() && accesses[next].resource == accesses[i].resource &&
+               accesses[next].range.begin <= end) {
+            end = std::max(end, accesses[next].range.end);
+            cuts.push_back(accesses[next].range.begin);
+            cuts.push_back(accesses[next].range.end);
+            ++next;
         }
         std::sort(cuts.begin(), cuts.end());
         cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
@@ -33,7 +33,7 @@ std::vector<Access> merge_accesses(std::vector<Access> accesses) {
         for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
             const ByteRange part{cuts[c], cuts[c + 1]};
             bool writes = false;
-            for (std::size_t k = i; k < behind; ++k)
+            for (std::size_t k = i; k < next; ++k)
                 writes = writes || (accesses[k].writes && intersects(accesses[k].range, part));
             if (merged.size() > first && merged.back().writes == writes) {
                 merged.back().range.end = part.end;
@@ -41,12 +41,12 @@ std::vector<Access> merge_accesses(std::vector<Access> accesses) {
                 merged.push_back({accesses[i].resource, part, writes});
             }
         }
-        i = behind;
+        i = next;
     }
     return merged;
 }
 
-std::size_t AccessMap::find_behind(std::uint64_t unit) const noexcept {
+std::size_t AccessMap::find_after(std::uint64_t unit) const noexcept {
     const auto found =
         std::upper_bound(pieces_.begin(), pieces_.end(), unit,
                          [](std::uint64_t value, const Piece& piece) { return value < piece.end; });
@@ -83,20 +83,20 @@ void AccessMap::join(std::size_t first, std::size_t last) {
 }
 
 void AccessMap::apply(Piece& piece, bool writes, Use use) {
-    const auto behind = [&](const Use& other) { return other.lane == use.lane && other.point > use.point; };
+    const auto is_later = [&](const Use& other) { return other.lane == use.lane && other.point > use.point; };
     if (writes) {
-        if (behind(piece.write)) return;  // already overwritten
+        if (is_later(piece.write)) return;  // already overwritten
         piece.write = use;
         // Keeps a later read of the same lane.
-        Use later = behind(piece.read) ? piece.read : Use{};
+        Use later = is_later(piece.read) ? piece.read : Use{};
         for (const Use& read : piece.more_reads) {
-            if (behind(read)) later = read;
+            if (is_later(read)) later = read;
         }
         piece.more_reads.clear();
         piece.read = later;
         return;
     }
-    if (behind(piece.write)) return;  // uses that follow the write follow this read as well
+    if (is_later(piece.write)) return;  // uses that follow the write follow this read as well
     if (piece.read.none() || piece.read.lane == use.lane) {
         if (piece.read.point < use.point) piece.read = use;
         return;

@@ -25,7 +25,7 @@
 
 namespace volley::runtime {
 
-/// Units [begin, end) of a resource.
+/// Bytes, or other units, [begin, end) of a resource.
 struct ByteRange {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -122,9 +122,9 @@ private:
     [[nodiscard]] std::size_t first_behind(std::uint64_t unit) const noexcept {
         // Usually there is only one piece.
         if (pieces_.empty() || pieces_[0].end > unit) return 0;
-        return pieces_.size() == 1 ? 1 : find_behind(unit);
+        return pieces_.size() == 1 ? 1 : find_after(unit);
     }
-    [[nodiscard]] std::size_t find_behind(std::uint64_t unit) const noexcept;
+    [[nodiscard]] std::size_t find_after(std::uint64_t unit) const noexcept;
     std::size_t split(std::uint64_t unit);
     void join(std::size_t first, std::size_t last);
     static void apply(Piece& piece, bool writes, Use use);

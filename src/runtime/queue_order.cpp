@@ -31,7 +31,7 @@ void QueueOrder::after(unsigned queue, backends::Timeline& other, backends::Poin
     // The wait is submitted while another command is being submitted, and is not timed with it.
     const backends::TimesScope separate({});
     const TimedCommand timed(core_, queue, [] { return CommandLabel{.kind = CommandKind::Wait}; });
-    timed.give([&] { core_.queue(queue).wait_for(other, point); });
+    timed.submit([&] { core_.queue(queue).wait_for(other, point); });
 }
 
 }  // namespace volley::runtime

@@ -159,12 +159,12 @@ backends::Memory& Storage::allocate_slow(unsigned queue) {
         try {
             const TimedCommand timed(
                 *core_, queue, [&] { return CommandLabel{.kind = CommandKind::Fill, .bytes = bytes_}; });
-            const backends::Point point = timed.give([&] {
+            const backends::Point point = timed.submit([&] {
                 return core_->queue(queue).fill(*block->memory, {0}, {bytes_}, {&zero, 1});
             });
             replica->wrote(queue, point, {0, bytes_});
         } catch (...) {
-            allocator.give(std::move(block));
+            allocator.recycle(std::move(block));
             throw;
         }
     }
@@ -214,7 +214,7 @@ void Storage::release(bool with_held) noexcept {
             block = std::move(replica.block_);
         }
         for (unsigned k = 0; k < block->uses.size(); ++k) block->uses[k] = replica.last_use(k);
-        core_->allocator(core_->device_of(replica.home_)).give(std::move(block));
+        core_->allocator(core_->device_of(replica.home_)).recycle(std::move(block));
     }
 }
 

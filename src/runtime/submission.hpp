@@ -97,7 +97,7 @@ public:
         const backends::Queue& queue = core_.queue(queue_);
         const backends::Point before = queue.last();
         try {
-            record(timed_.give(std::forward<F>(f)));
+            record(timed_.submit(std::forward<F>(f)));
         } catch (...) {
             if (queue.last() != before) record(queue.last());
             throw;

@@ -34,7 +34,7 @@ private:
 };
 
 /// Returns an epilogue that copies one byte.
-Epilogue bringing(Point point, const std::byte& from, std::byte& to) {
+Epilogue copying_epilogue(Point point, const std::byte& from, std::byte& to) {
     Epilogue epilogue;
     epilogue.point = point;
     epilogue.from = &from;
@@ -47,7 +47,7 @@ TEST(DeviceTimelineTest, APointHasPassedWhenTheHostHasDoneItsPart) {
     ObedientTimeline timeline;
     const std::byte from{7};
     std::byte to{0};
-    timeline.add(bringing(1, from, to));
+    timeline.add(copying_epilogue(1, from, to));
     timeline.submitted(1);
     EXPECT_EQ(timeline.completed(), 0u);
     timeline.device = 1;
@@ -65,9 +65,9 @@ TEST(DeviceTimelineTest, EpiloguesAreTakenBackWhileOthersLook) {
     std::byte to{0};
     timeline.device = 1;
     for (Point point = 1; point < 20'000; ++point) {
-        timeline.add(bringing(point, from, to));
+        timeline.add(copying_epilogue(point, from, to));
         timeline.cancel();  // the driver rejected it
-        timeline.add(bringing(point, from, to));
+        timeline.add(copying_epilogue(point, from, to));
         timeline.submitted(point);
         timeline.device = point;
     }
@@ -84,10 +84,10 @@ TEST(DeviceTimelineTest, AReadIsAbandonedWhenNothingOfItIsBroughtHomeAnyMore) {
     testing::Gate gate;
     std::atomic<bool> begun{false}, abandoned{false};
     for (const Point point : {Point{1}, Point{2}, Point{3}}) {
-        Epilogue epilogue = bringing(point, from, to[point - 1]);
+        Epilogue epilogue = copying_epilogue(point, from, to[point - 1]);
         epilogue.read = point == 3 ? 3 : 1;  // two parts, and another read
         if (point == 1) {
-            epilogue.tell = [&] {
+            epilogue.report_times = [&] {
                 begun = true;
                 gate.pass();
             };
@@ -118,13 +118,13 @@ TEST(DeviceTimelineTest, OnALostDeviceOnlyWhatIsBeingBroughtHomeIsWaitedFor) {
     std::byte to[2] = {};
     testing::Gate gate;
     std::atomic<bool> begun{false};
-    Epilogue first = bringing(1, from, to[0]);
-    first.tell = [&] {
+    Epilogue first = copying_epilogue(1, from, to[0]);
+    first.report_times = [&] {
         begun = true;
         gate.pass();
     };
     timeline.add(std::move(first));
-    timeline.add(bringing(2, from, to[1]));
+    timeline.add(copying_epilogue(2, from, to[1]));
     timeline.submitted(2);
     timeline.device = 2;
     std::thread looking([&] { static_cast<void>(timeline.completed()); });
@@ -161,9 +161,9 @@ struct WaitingQueue {
 };
 
 /// A queue that waits for another queue's read.
-struct BehindARead {
-    BehindARead() {
-        other.add(bringing(1, from, to));
+struct WaitForRead {
+    WaitForRead() {
+        other.add(copying_epilogue(1, from, to));
         other.submitted(1);
         point = queue.wait_for(other, 1);
     }
@@ -183,7 +183,7 @@ TEST(HostCommandsTest, WhatTheDeviceWasGivenIsWaitedForByTheDevice) {
 }
 
 TEST(HostCommandsTest, ADeviceThatWaitedIsFollowedByWhatTheHostDoesForTheOther) {
-    BehindARead read;
+    WaitForRead read;
     ASSERT_TRUE(read.queue.on_device);
     read.queue.timeline.device = read.point;
     EXPECT_LT(read.queue.timeline.completed(), read.point) << "the epilogue of the other queue is pending";
@@ -193,11 +193,11 @@ TEST(HostCommandsTest, ADeviceThatWaitedIsFollowedByWhatTheHostDoesForTheOther) 
 }
 
 TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
-    std::atomic<bool> told{false};
+    std::atomic<bool> reported{false};
     Epilogue epilogue;
     epilogue.point = 1;
     epilogue.prints = true;
-    epilogue.tell = [&] { told = true; };
+    epilogue.report_times = [&] { reported = true; };
     ObedientTimeline other;
     other.add(std::move(epilogue));
     other.submitted(1);
@@ -206,13 +206,13 @@ TEST(HostCommandsTest, LookingNeverRunsWhatPrintsForTheOther) {
     other.device = 1;
     queue.timeline.device = point;
     EXPECT_LT(queue.timeline.completed(), point);
-    EXPECT_FALSE(told);
+    EXPECT_FALSE(reported);
     EXPECT_TRUE(queue.timeline.wait_for(point, 10s)) << "a wait runs it";
-    EXPECT_TRUE(told);
+    EXPECT_TRUE(reported);
 }
 
 TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
-    BehindARead read;
+    WaitForRead read;
     read.other.gone = true;
     read.queue.timeline.device = read.point;
     EXPECT_TRUE(read.queue.timeline.wait_for(read.point, 10s));
@@ -220,7 +220,7 @@ TEST(HostCommandsTest, AnotherQueueWhoseDeviceIsGoneHoldsNobodyUp) {
 }
 
 /// Returns an epilogue that waits for a point of another queue.
-Epilogue behind(Point point, ObedientTimeline& other, Point other_point) {
+Epilogue waiting_epilogue(Point point, ObedientTimeline& other, Point other_point) {
     Epilogue epilogue;
     epilogue.point = point;
     epilogue.other = &other;
@@ -231,13 +231,13 @@ Epilogue behind(Point point, ObedientTimeline& other, Point other_point) {
 TEST(DeviceTimelineTest, WaitingForAPointDoesNothingThatIsBehindIt) {
     // Point 2 of `a` depends on point 2 of `b`, which depends on point 1 of `a`.
     ObedientTimeline a, b;
-    a.add(behind(1, b, 1));
-    a.add(behind(2, b, 2));
+    a.add(waiting_epilogue(1, b, 1));
+    a.add(waiting_epilogue(2, b, 2));
     Epilogue printing;
     printing.point = 1;
     printing.prints = true;
     b.add(std::move(printing));
-    b.add(behind(2, a, 1));
+    b.add(waiting_epilogue(2, a, 1));
     for (ObedientTimeline* timeline : {&a, &b}) {
         timeline->submitted(2);
         timeline->device = 2;
@@ -252,8 +252,8 @@ TEST(DeviceTimelineTest, ThreadsThatWaitForQueuesThatFollowEachOtherMakeProgress
         ObedientTimeline a, b;
         constexpr Point count = 40;
         for (Point k = 1; k <= count; ++k) {
-            a.add(behind(k, b, k - 1));
-            b.add(behind(k, a, k));
+            a.add(waiting_epilogue(k, b, k - 1));
+            b.add(waiting_epilogue(k, a, k));
         }
         for (ObedientTimeline* timeline : {&a, &b}) {
             timeline->submitted(count);
@@ -288,21 +288,21 @@ TEST(HostCommandsTest, ACommandThatFailsWhenItsTurnComesLeavesNothingToDoBehindI
     HostCommands commands(mutex, timeline);
     const std::byte from{7};
     std::byte to{0};
-    std::atomic<bool> told{false};
+    std::atomic<bool> reported{false};
     {
         const std::scoped_lock lock(mutex);
         commands.add([] {});
-        Epilogue epilogue = bringing(2, from, to);
-        epilogue.tell = [&] { told = true; };
+        Epilogue epilogue = copying_epilogue(2, from, to);
+        epilogue.report_times = [&] { reported = true; };
         epilogue.prints = true;
         timeline.add(std::move(epilogue));
-        commands.add_behind(2, [] { throw std::runtime_error("refused"); });
+        commands.defer(2, [] { throw std::runtime_error("refused"); });
         timeline.issue(2);
     }
     commands.wake();
     EXPECT_THROW(timeline.wait(2), std::runtime_error);
     EXPECT_EQ(to, std::byte{0});
-    EXPECT_FALSE(told);
+    EXPECT_FALSE(reported);
     EXPECT_EQ(timeline.completed(), 2u);
 }
 

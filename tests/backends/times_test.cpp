@@ -22,7 +22,7 @@ using backends::RectPlace;
 using backends::TimesScope;
 
 /// Records the reported times.
-class ToldTimes final : public CommandTimes {
+class ReportedTimes final : public CommandTimes {
 public:
     struct Span {
         std::int64_t begin = std::numeric_limits<std::int64_t>::max();
@@ -47,20 +47,20 @@ private:
 
 class TimesTest : public SubjectTest {
 protected:
-    using Give = std::function<Point()>;
+    using Submit = std::function<Point()>;
 
-    std::shared_ptr<ToldTimes> timed(const Give& give) {
-        auto times = std::make_shared<ToldTimes>();
+    std::shared_ptr<ReportedTimes> timed(const Submit& submit) {
+        auto times = std::make_shared<ReportedTimes>();
         const TimesScope scope({times, 0});
-        points_.push_back(give());
+        points_.push_back(submit());
         return times;
     }
     /// Expects each command to be reported once its point has passed, and to follow the previous ones.
-    void expect_in_order(const std::vector<std::shared_ptr<ToldTimes>>& commands, std::int64_t since) {
+    void expect_in_order(const std::vector<std::shared_ptr<ReportedTimes>>& commands, std::int64_t since) {
         std::int64_t last = since;
         for (std::size_t i = 0; i < commands.size(); ++i) {
             ASSERT_EQ(commands[i]->spans().size(), 1u) << "command " << i;
-            const ToldTimes::Span span = commands[i]->spans().at(0);
+            const ReportedTimes::Span span = commands[i]->spans().at(0);
             EXPECT_GE(span.begin, last) << "command " << i;
             last = span.end;
         }
@@ -88,7 +88,7 @@ TEST_P(TimesTest, ReportsEveryKindOfCommandInOrder) {
         const RectPlace spread{8, {2000, 70'000}}, dense{0, {1000, 30'000}};
         const auto* in = reinterpret_cast<const std::byte*>(host.data());
         auto* out = reinterpret_cast<std::byte*>(back.data());
-        const std::vector<Give> commands = {
+        const std::vector<Submit> commands = {
             [&] { return queue->mark(); },
             [&] { return launch_multiply_add(*queue, *own, *a, 3, n); },
             [&] { return write_at(*queue, *a, 0, bytes_of(host)); },
@@ -114,16 +114,16 @@ TEST_P(TimesTest, ReportsEveryKindOfCommandInOrder) {
             SCOPED_TRACE(wait_between ? "each on an idle queue" : "back to back");
             wait();
             const std::int64_t since = 0;
-            std::vector<std::shared_ptr<ToldTimes>> told;
-            for (const Give& give : commands) {
-                told.push_back(timed(give));
+            std::vector<std::shared_ptr<ReportedTimes>> reported;
+            for (const Submit& submit : commands) {
+                reported.push_back(timed(submit));
                 if (!wait_between) continue;
                 queue->timeline().wait(points_.back());
-                EXPECT_EQ(told.back()->spans().size(), 1u)
-                    << "before its point passes: command " << told.size() - 1;
+                EXPECT_EQ(reported.back()->spans().size(), 1u)
+                    << "before its point passes: command " << reported.size() - 1;
             }
             wait();
-            expect_in_order(told, since);
+            expect_in_order(reported, since);
         }
     });
 }
@@ -134,27 +134,27 @@ TEST_P(TimesTest, ReportsCommandsAfterHostCommands) {
     const auto a = filled(n, 1), b = filled(n, 1);
     wait();
     Gate gate;
-    std::vector<std::shared_ptr<ToldTimes>> told;
-    told.push_back(timed([&] { return queue->call([&] { gate.pass(); }); }));
+    std::vector<std::shared_ptr<ReportedTimes>> reported;
+    reported.push_back(timed([&] { return queue->call([&] { gate.pass(); }); }));
     const std::vector<int> host(n, 4);
-    told.push_back(timed([&] { return launch_multiply_add(*queue, *program, *a, 2, n); }));
-    told.push_back(timed([&] { return write_at(*queue, *b, 0, bytes_of(host)); }));
-    told.push_back(timed([&] { return copy_at(*queue, *b, 0, *a, 0, n * sizeof(int)); }));
-    told.push_back(timed([&] { return queue->mark(); }));
-    EXPECT_TRUE(told[1]->spans().empty());
+    reported.push_back(timed([&] { return launch_multiply_add(*queue, *program, *a, 2, n); }));
+    reported.push_back(timed([&] { return write_at(*queue, *b, 0, bytes_of(host)); }));
+    reported.push_back(timed([&] { return copy_at(*queue, *b, 0, *a, 0, n * sizeof(int)); }));
+    reported.push_back(timed([&] { return queue->mark(); }));
+    EXPECT_TRUE(reported[1]->spans().empty());
     gate.open();
     wait();
-    expect_in_order(told, 0);
+    expect_in_order(reported, 0);
     EXPECT_EQ(read_back(*queue, *b, n)[7], 9);
 }
 
 TEST_P(TimesTest, DoesNotAttributeACallbacksCommandsToIt) {
     const auto a = filled(100, 1);
     wait();
-    const auto told = timed([&] { return queue->call([&] { queue->mark(); }); });
+    const auto reported = timed([&] { return queue->call([&] { queue->mark(); }); });
     wait();
     wait();
-    ASSERT_EQ(told->spans().size(), 1u);
+    ASSERT_EQ(reported->spans().size(), 1u);
 }
 
 TEST_P(TimesTest, ReportsWaitsForOtherQueues) {
@@ -166,12 +166,12 @@ TEST_P(TimesTest, ReportsWaitsForOtherQueues) {
     for (int i = 0; i < 20; ++i) {
         const Point point = launch_multiply_add(*other, *program, *a, 1, n);
         const Point before = queue->last();
-        const auto told = timed([&] { return queue->wait_for(other->timeline(), point); });
+        const auto reported = timed([&] { return queue->wait_for(other->timeline(), point); });
         const bool was_over = queue->last() == before;
         const auto marked = timed([&] { return queue->mark(); });
         wait();
         if (was_over) continue;  // nothing to report
-        expect_in_order({told, marked}, 0);
+        expect_in_order({reported, marked}, 0);
     }
     other->timeline().wait(other->last());
 }
@@ -194,17 +194,17 @@ TEST_P(TimesTest, ReportsEachCommandOfEachInstanceOfABatch) {
     for (const std::uint32_t instances : {1u, 3u, 13u}) {
         const std::vector<int> values(4 * instances, 3);
         const auto before = timed([&] { return queue->mark(); });
-        const auto told = timed([&] { return queue->submit(*batch, instances, bytes_of(values)); });
-        const auto behind = timed([&] { return queue->mark(); });
+        const auto reported = timed([&] { return queue->submit(*batch, instances, bytes_of(values)); });
+        const auto marked = timed([&] { return queue->mark(); });
         queue->submit(*batch, 1, bytes_of(values));  // untimed submissions in between
         wait();
-        const auto spans = told->spans();
+        const auto spans = reported->spans();
         ASSERT_EQ(spans.size(), instances * plan.commands.size());
         for (std::uint32_t i = 0; i < instances; ++i) {
             for (std::uint32_t k = 0; k < plan.commands.size(); ++k) {
                 const auto& span = spans.at(static_cast<std::uint32_t>(i * plan.commands.size() + k));
                 EXPECT_GE(span.begin, before->spans().at(0).end);
-                EXPECT_LE(span.end, behind->spans().at(0).begin);
+                EXPECT_LE(span.end, marked->spans().at(0).begin);
                 for (const std::uint32_t other : after[k]) {
                     EXPECT_GE(span.begin,
                               spans.at(static_cast<std::uint32_t>(i * plan.commands.size() + other)).end);
@@ -225,19 +225,19 @@ TEST_P(TimesTest, AcceptsUntimedMarks) {
 
 TEST(TimeOrder, KeepsCommandsInOrder) {
     backends::TimeOrder order;
-    const auto tell = [&](std::int64_t begin, std::int64_t end, bool overlaps) {
-        auto times = std::make_shared<ToldTimes>();
-        order.tell({times, 0}, begin, end, overlaps);
-        const ToldTimes::Span span = times->spans().at(0);
+    const auto report = [&](std::int64_t begin, std::int64_t end, bool overlaps) {
+        auto times = std::make_shared<ReportedTimes>();
+        order.report({times, 0}, begin, end, overlaps);
+        const ReportedTimes::Span span = times->spans().at(0);
         return std::pair(span.begin, span.end);
     };
-    EXPECT_EQ(tell(10, 20, false), std::pair(std::int64_t{10}, std::int64_t{20}));
-    EXPECT_EQ(tell(15, 30, true), std::pair(std::int64_t{15}, std::int64_t{30})) << "overlaps the first";
-    EXPECT_EQ(tell(25, 40, false), std::pair(std::int64_t{30}, std::int64_t{40})) << "after both";
-    EXPECT_EQ(tell(20, 50, true), std::pair(std::int64_t{30}, std::int64_t{50}))
+    EXPECT_EQ(report(10, 20, false), std::pair(std::int64_t{10}, std::int64_t{20}));
+    EXPECT_EQ(report(15, 30, true), std::pair(std::int64_t{15}, std::int64_t{30})) << "overlaps the first";
+    EXPECT_EQ(report(25, 40, false), std::pair(std::int64_t{30}, std::int64_t{40})) << "after both";
+    EXPECT_EQ(report(20, 50, true), std::pair(std::int64_t{30}, std::int64_t{50}))
         << "not before completed commands";
-    EXPECT_EQ(tell(0, 10, false), std::pair(std::int64_t{50}, std::int64_t{50}));
-    const auto [begin, end] = tell(60, std::numeric_limits<std::int64_t>::max(), false);
+    EXPECT_EQ(report(0, 10, false), std::pair(std::int64_t{50}, std::int64_t{50}));
+    const auto [begin, end] = report(60, std::numeric_limits<std::int64_t>::max(), false);
     EXPECT_EQ(begin, 60);
     EXPECT_LE(end, backends::steady_now()) << "a reported command has ended";
 }
@@ -250,8 +250,8 @@ TEST(DeviceClock, FindsTheOffsetOfAnotherClock) {
         clock.calibrate([&] { return backends::steady_now() + offset; });
         EXPECT_FALSE(clock.is_due());
         const std::int64_t before = backends::steady_now();
-        const std::int64_t told = clock.to_host(before + offset);
-        EXPECT_LT(std::abs(told - before), 50'000'000);
+        const std::int64_t reported = clock.to_host(before + offset);
+        EXPECT_LT(std::abs(reported - before), 50'000'000);
     }
     backends::DeviceClock same;
     same.calibrate([] { return backends::steady_now(); });
@@ -259,20 +259,20 @@ TEST(DeviceClock, FindsTheOffsetOfAnotherClock) {
 }
 
 TEST(TimesScope, IsPerThreadAndNests) {
-    EXPECT_FALSE(TimesScope::wanted());
-    const auto times = std::make_shared<ToldTimes>();
+    EXPECT_FALSE(TimesScope::requested());
+    const auto times = std::make_shared<ReportedTimes>();
     {
         const TimesScope outer({times, 3});
-        EXPECT_TRUE(TimesScope::wanted());
+        EXPECT_TRUE(TimesScope::requested());
         EXPECT_EQ(TimesScope::tag().index, 3u);
         {
             const TimesScope nobody({});
-            EXPECT_FALSE(TimesScope::wanted());
+            EXPECT_FALSE(TimesScope::requested());
         }
-        EXPECT_TRUE(TimesScope::wanted());
-        std::thread([] { EXPECT_FALSE(TimesScope::wanted()); }).join();
+        EXPECT_TRUE(TimesScope::requested());
+        std::thread([] { EXPECT_FALSE(TimesScope::requested()); }).join();
     }
-    EXPECT_FALSE(TimesScope::wanted());
+    EXPECT_FALSE(TimesScope::requested());
 }
 
 }  // namespace

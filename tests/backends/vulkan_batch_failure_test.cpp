@@ -80,14 +80,14 @@ TEST_P(VulkanBatchFailureTest, ASubmissionThatFailsLeavesTheBatchUsable) {
     const auto a = filled(64, 1);
     for (const bool dynamic : {false, true}) {
         dynamic ? prepare({multiply_dynamic(*a, 64)}, 16) : prepare({multiply(*a, 64)});
-        const auto give = [&] { return dynamic ? submit(std::vector<int>(5, 2)) : submit(5); };
+        const auto submit_again = [&] { return dynamic ? submit(std::vector<int>(5, 2)) : submit(5); };
         const Point before = queue->last();
         Watch::submit_result = VK_ERROR_OUT_OF_HOST_MEMORY;
-        for (int k = 0; k < 10; ++k) EXPECT_THROW(give(), MemoryError);
+        for (int k = 0; k < 10; ++k) EXPECT_THROW(submit_again(), MemoryError);
         EXPECT_EQ(queue->last(), before);
         Watch::submit_result = VK_SUCCESS;
         write_at(*queue, *a, 0, bytes_of(std::vector<int>(64, 1)));
-        EXPECT_EQ(give(), before + 1);
+        EXPECT_EQ(submit_again(), before + 1);
         EXPECT_EQ(last_of(*a), after_all(1, std::vector<int>(5, 2), 63));
         EXPECT_LE(static_cast<VulkanBatch&>(*batch).recordings(), 2u) << "of four and of one";
     }

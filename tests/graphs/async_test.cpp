@@ -300,7 +300,7 @@ private:
         return on ? kernel.on(context_.queue(*on)) : kernel;
     }
     /// Issues the call to the library. In a recording, a step takes a dynamic value.
-    Event give(Call& call) {
+    Event issue(Call& call) {
         switch (call.kind) {
             case CallKind::Mad:
                 return placed(mad_, call.on)(call.views[0], call.views[1], call.a, call.repeats);
@@ -373,7 +373,7 @@ private:
     void call_at_once() {
         Call call = some_call();
         model(call, {}, call.a);
-        last_ = give(call);
+        last_ = issue(call);
     }
     void write() {
         const Part to = part(some_count());
@@ -398,7 +398,7 @@ private:
         const int length = pick(1, 8);
         for (int i = 0; i < length; ++i) kept.calls.push_back(some_call());
         kept.graph = record([&] {
-            for (Call& call : kept.calls) give(call);
+            for (Call& call : kept.calls) issue(call);
         });
         if (graphs_.size() < 4) {
             graphs_.push_back(std::move(kept));

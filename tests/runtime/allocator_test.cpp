@@ -49,9 +49,9 @@ protected:
         allocator = std::make_unique<Allocator>(*device, list, options);
     }
     /// Frees a block that a queue uses until `point`.
-    void give(std::unique_ptr<Block> block, unsigned queue = 0, Point point = 0) {
+    void recycle(std::unique_ptr<Block> block, unsigned queue = 0, Point point = 0) {
         block->uses[queue] = point;
-        allocator->give(std::move(block));
+        allocator->recycle(std::move(block));
     }
     [[nodiscard]] int times_asked() const {
         int sum = 0;
@@ -93,33 +93,33 @@ TEST_F(AllocatorTest, AFreedBlockIsReusedForItsSizeWithoutTheDriver) {
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
     EXPECT_EQ(block->size(), 1024u) << "the size of its class";
-    give(std::move(block));
+    recycle(std::move(block));
     block = allocator->take(700, 0);
     EXPECT_NE(block->memory.get(), memory) << "another class: 1024 bytes are too many for 700";
     auto other = allocator->take(1024, 1);
     EXPECT_EQ(other->memory.get(), memory);
     EXPECT_EQ(log->blocks_made, 2u);
-    give(std::move(block));
-    give(std::move(other));
+    recycle(std::move(block));
+    recycle(std::move(other));
 }
 
 TEST_F(AllocatorTest, AQueueReusesItsOwnBlockWhileItsWorkIsPending) {
     make({.cache_bytes = mebi});
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
-    give(std::move(block), 0, 7);
+    recycle(std::move(block), 0, 7);
     block = allocator->take(1000, 0);
     EXPECT_EQ(block->memory.get(), memory);
     EXPECT_EQ(block->uses[0], 7u) << "the host still has to wait for it";
     EXPECT_EQ(times_asked(), 0) << "querying a timeline may cost a driver call";
-    allocator->give(std::move(block));
+    allocator->recycle(std::move(block));
 }
 
 TEST_F(AllocatorTest, AnotherQueueReusesABlockOnlyAfterItsWorkCompletes) {
     make({.cache_bytes = mebi});
     auto first = allocator->take(1000, 0);
     const Memory* const memory = first->memory.get();
-    give(std::move(first), 0, 7);
+    recycle(std::move(first), 0, 7);
     auto second = allocator->take(1000, 1);
     EXPECT_NE(second->memory.get(), memory) << "queue 0 still uses it";
     timelines[0].reached = 6;
@@ -129,7 +129,7 @@ TEST_F(AllocatorTest, AnotherQueueReusesABlockOnlyAfterItsWorkCompletes) {
     auto fourth = allocator->take(1000, 1);
     EXPECT_EQ(fourth->memory.get(), memory);
     EXPECT_EQ(fourth->uses, (std::vector<Point>{0, 0}));
-    for (auto* block : {&second, &third, &fourth}) allocator->give(std::move(*block));
+    for (auto* block : {&second, &third, &fourth}) allocator->recycle(std::move(*block));
 }
 
 TEST_F(AllocatorTest, ABlockOfSeveralQueuesIsReusedWhenOnlyOneIsPending) {
@@ -137,7 +137,7 @@ TEST_F(AllocatorTest, ABlockOfSeveralQueuesIsReusedWhenOnlyOneIsPending) {
     auto block = allocator->take(1000, 0);
     const Memory* const memory = block->memory.get();
     block->uses = {5, 6, 0};
-    allocator->give(std::move(block));
+    allocator->recycle(std::move(block));
     auto other = allocator->take(1000, 0);
     EXPECT_NE(other->memory.get(), memory) << "queue 1 still uses it";
     timelines[0].reached = 5;
@@ -148,11 +148,11 @@ TEST_F(AllocatorTest, ABlockOfSeveralQueuesIsReusedWhenOnlyOneIsPending) {
     EXPECT_EQ(fourth->memory.get(), memory);
     // Freed after one of its two queues has completed, it can be reused by the other at once.
     fourth->uses = {5, 9, 0};
-    allocator->give(std::move(fourth));
+    allocator->recycle(std::move(fourth));
     auto fifth = allocator->take(1000, 1);
     EXPECT_EQ(fifth->memory.get(), memory);
     EXPECT_EQ(fifth->uses, (std::vector<Point>{0, 9, 0}));
-    for (auto* b : {&other, &third, &fifth}) allocator->give(std::move(*b));
+    for (auto* b : {&other, &third, &fifth}) allocator->recycle(std::move(*b));
 }
 
 TEST_F(AllocatorTest, TakeCostsTheSameHoweverManyBlocksArePending) {
@@ -162,13 +162,13 @@ TEST_F(AllocatorTest, TakeCostsTheSameHoweverManyBlocksArePending) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         blocks[i]->uses[i % 3] = 100;
         if (i % 4 == 0) blocks[i]->uses[(i + 1) % 3] = 100;  // some are used by two queues
-        allocator->give(std::move(blocks[i]));
+        allocator->recycle(std::move(blocks[i]));
     }
     for (CountedTimeline& timeline : timelines) timeline.asked = 0;
     auto block = allocator->take(1000, 3);
     EXPECT_LE(times_asked(), 6) << "one query per lane";
     EXPECT_EQ(log->blocks_made, 5001u);
-    allocator->give(std::move(block));
+    allocator->recycle(std::move(block));
 }
 
 TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndEvictsTheOldest) {
@@ -179,7 +179,7 @@ TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndEvictsTheOldest) {
         blocks.push_back(allocator->take(1024, 0));
         memories.push_back(blocks.back()->memory.get());
     }
-    for (auto& block : blocks) give(std::move(block));
+    for (auto& block : blocks) recycle(std::move(block));
     EXPECT_EQ(allocator->stats().cached, 4096u);
     EXPECT_EQ(log->live_blocks, 4u);
     for (int i = 5; i >= 2; --i) {
@@ -187,14 +187,14 @@ TEST_F(AllocatorTest, TheCacheKeepsToItsBudgetAndEvictsTheOldest) {
         EXPECT_EQ(blocks[static_cast<std::size_t>(i)]->memory.get(), memories[static_cast<std::size_t>(i)])
             << "the newest first: it is likely to be in the processor's caches";
     }
-    for (std::size_t i = 2; i < 6; ++i) allocator->give(std::move(blocks[i]));
+    for (std::size_t i = 2; i < 6; ++i) allocator->recycle(std::move(blocks[i]));
 }
 
 TEST_F(AllocatorTest, BlocksInUseMayExceedTheBudget) {
     make({.cache_bytes = 2048});
     std::vector<std::unique_ptr<Block>> blocks;
     for (int i = 0; i < 4; ++i) blocks.push_back(allocator->take(1024, 0));
-    for (auto& block : blocks) give(std::move(block), 0, 3);
+    for (auto& block : blocks) recycle(std::move(block), 0, 3);
     EXPECT_EQ(log->live_blocks, 4u);
     EXPECT_EQ(allocator->stats().cached, 4096u);
     EXPECT_TRUE(allocator->waits());
@@ -209,22 +209,22 @@ TEST_F(AllocatorTest, BlocksInUseMayExceedTheBudget) {
 TEST_F(AllocatorTest, AStalledQueueDoesNotKeepBlocksOfOtherQueues) {
     make({.cache_bytes = 2048});
     auto stuck = allocator->take(1024, 0);
-    give(std::move(stuck), 0, 1);
+    recycle(std::move(stuck), 0, 1);
     for (Point point = 1; point < 100; ++point) {
         auto first = allocator->take(700, 1);
         auto second = allocator->take(1500, 1);
         timelines[1].reached = point;
-        give(std::move(first), 1, point);
-        give(std::move(second), 1, point);
+        recycle(std::move(first), 1, point);
+        recycle(std::move(second), 1, point);
         ASSERT_LE(log->live_blocks, 4u);
     }
 }
 
 TEST_F(AllocatorTest, BlocksTooLargeForTheCacheAreFreedWhenTheirWorkCompletes) {
     make({.cache_bytes = 4096});
-    give(allocator->take(5000, 0));
+    recycle(allocator->take(5000, 0));
     EXPECT_EQ(log->live_blocks, 0u) << "it was never used";
-    give(allocator->take(5000, 0), 1, 2);
+    recycle(allocator->take(5000, 0), 1, 2);
     EXPECT_EQ(log->live_blocks, 1u);
     auto other = allocator->take(5000, 1);
     EXPECT_EQ(log->blocks_made, 3u) << "it is not reused";
@@ -232,20 +232,20 @@ TEST_F(AllocatorTest, BlocksTooLargeForTheCacheAreFreedWhenTheirWorkCompletes) {
     timelines[1].reached = 2;
     allocator->collect();
     EXPECT_EQ(log->live_blocks, 1u);
-    give(std::move(other));
+    recycle(std::move(other));
 }
 
 TEST_F(AllocatorTest, WithoutACacheNoBlockIsKeptOrRounded) {
     make({.cache_bytes = 0});
     auto block = allocator->take(1000, 0);
     EXPECT_EQ(block->size(), 1000u);
-    give(std::move(block));
+    recycle(std::move(block));
     EXPECT_EQ(log->live_blocks, 0u);
-    give(allocator->take(1000, 0), 0, 1);
+    recycle(allocator->take(1000, 0), 0, 1);
     EXPECT_EQ(log->live_blocks, 1u);
     timelines[0].reached = 1;
-    give(allocator->take(1000, 0));
-    EXPECT_EQ(log->live_blocks, 0u) << "give() also destroys completed blocks";
+    recycle(allocator->take(1000, 0));
+    EXPECT_EQ(log->live_blocks, 0u) << "recycle() also destroys completed blocks";
     EXPECT_EQ(allocator->stats().cache_hits, 0u);
 }
 
@@ -254,9 +254,9 @@ TEST_F(AllocatorTest, TrimFreesUnusedBlocks) {
     auto a = allocator->take(1000, 0);
     auto b = allocator->take(2000, 0);
     auto c = allocator->take(3000, 0);
-    give(std::move(a), 0, 9);  // older than b, and still pending
-    give(std::move(b), 0, 4);
-    give(std::move(c));
+    recycle(std::move(a), 0, 9);  // older than b, and still pending
+    recycle(std::move(b), 0, 4);
+    recycle(std::move(c));
     timelines[0].reached = 4;
     allocator->trim();
     EXPECT_EQ(log->live_blocks, 1u);
@@ -271,23 +271,23 @@ TEST_F(AllocatorTest, TrimFreesUnusedBlocks) {
 
 TEST_F(AllocatorTest, CachedBlocksAreEvictedAtTheLimit) {
     make({.limit = 10'000, .cache_bytes = mebi});
-    give(allocator->take(3000, 0));
-    give(allocator->take(4000, 0));
+    recycle(allocator->take(3000, 0));
+    recycle(allocator->take(4000, 0));
     EXPECT_EQ(log->live_blocks, 2u);
     auto large = allocator->take(9000, 0);
     EXPECT_EQ(log->live_blocks, 1u) << "both were evicted: 9000 bytes and either exceed the limit";
-    give(std::move(large));
+    recycle(std::move(large));
 }
 
 TEST_F(AllocatorTest, EvictsOnlyAsMuchAsNeeded) {
     make({.limit = 10'000, .cache_bytes = mebi});
     auto a = allocator->take(2000, 0);
     auto b = allocator->take(2500, 0);
-    give(std::move(a));
-    give(std::move(b));
+    recycle(std::move(a));
+    recycle(std::move(b));
     auto large = allocator->take(7000, 0);
     EXPECT_EQ(log->live_blocks, 2u) << "the older one was evicted";
-    give(std::move(large));
+    recycle(std::move(large));
 }
 
 TEST_F(AllocatorTest, NearTheLimitSizesAreNotRounded) {
@@ -297,28 +297,28 @@ TEST_F(AllocatorTest, NearTheLimitSizesAreNotRounded) {
     const Memory* const memory = b->memory.get();
     EXPECT_EQ(log->live_bytes, 10'000u);
     // Blocks that were not rounded are reused for their own size and slightly smaller ones.
-    give(std::move(b));
+    recycle(std::move(b));
     b = allocator->take(5000, 0);
     EXPECT_EQ(b->memory.get(), memory);
     EXPECT_THROW(static_cast<void>(allocator->take(1, 0)), MemoryError);
-    give(std::move(a));
-    give(std::move(b));
+    recycle(std::move(a));
+    recycle(std::move(b));
     EXPECT_EQ(allocator->take(4600, 0)->size(), 5000u) << "slightly smaller";
 }
 
 TEST_F(AllocatorTest, TinyBlocksAtTheLimitAreNotCached) {
     make({.limit = 100, .cache_bytes = mebi});
-    give(allocator->take(60, 0));
+    recycle(allocator->take(60, 0));
     EXPECT_EQ(log->live_blocks, 0u);
     auto block = allocator->take(100, 0);
     EXPECT_EQ(block->size(), 100u);
-    give(std::move(block));
+    recycle(std::move(block));
 }
 
 TEST_F(AllocatorTest, OutOfMemoryReportsRequestedAndLiveBytes) {
     make({.limit = 10'000, .cache_bytes = mebi});
     auto held = allocator->take(6000, 0);
-    give(allocator->take(3000, 0));  // cached: not in use
+    recycle(allocator->take(3000, 0));  // cached: not in use
     try {
         static_cast<void>(allocator->take(5001, 0));
         FAIL() << "nothing was thrown";
@@ -330,8 +330,8 @@ TEST_F(AllocatorTest, OutOfMemoryReportsRequestedAndLiveBytes) {
     }
     EXPECT_FALSE(allocator->waits()) << "waiting would not help";
     EXPECT_EQ(allocator->stats().live, 6000u);
-    give(std::move(held));
-    give(allocator->take(5001, 0));
+    recycle(std::move(held));
+    recycle(allocator->take(5001, 0));
 }
 
 TEST_F(AllocatorTest, ImpossibleSizesThrow) {
@@ -341,14 +341,14 @@ TEST_F(AllocatorTest, ImpossibleSizesThrow) {
         EXPECT_THROW(static_cast<void>(allocator->take(bytes, 0)), MemoryError) << bytes;
     }
     EXPECT_EQ(allocator->stats().live, 0u);
-    give(allocator->take(10'000, 0));
+    recycle(allocator->take(10'000, 0));
 }
 
 TEST_F(AllocatorTest, CountsLiveBytesAndTheirPeak) {
     make({.limit = mebi, .cache_bytes = mebi});
     auto a = allocator->take(1000, 0);
     auto b = allocator->take(500, 0);
-    give(std::move(a));
+    recycle(std::move(a));
     a = allocator->take(900, 0);
     const DeviceMemoryStats stats = allocator->stats();
     EXPECT_EQ(stats.id, "null:1");
@@ -358,8 +358,8 @@ TEST_F(AllocatorTest, CountsLiveBytesAndTheirPeak) {
     EXPECT_EQ(stats.limit, mebi);
     EXPECT_EQ(stats.allocations, 3u);
     EXPECT_EQ(stats.cache_hits, 1u);
-    give(std::move(a));
-    give(std::move(b));
+    recycle(std::move(a));
+    recycle(std::move(b));
     EXPECT_EQ(allocator->stats().live, 0u);
     EXPECT_EQ(allocator->stats().cached, 1024u + 512u);
     EXPECT_EQ(allocator->stats().peak, 1500u);
@@ -382,7 +382,7 @@ TEST_F(AllocatorTest, AdoptedMemoryIsReleasedWhenItsWorkCompletes) {
         static_cast<void>(allocator->stats());  // would deadlock if a lock were held
         released = true;
     });
-    allocator->give(std::move(block));
+    allocator->recycle(std::move(block));
     allocator->collect();
     allocator->trim();
     EXPECT_FALSE(released);
@@ -395,10 +395,10 @@ TEST_F(AllocatorTest, AdoptedMemoryIsReleasedWhenItsWorkCompletes) {
 TEST_F(AllocatorTest, KeepsNothingAfterClose) {
     make({.cache_bytes = mebi});
     auto late = allocator->take(1000, 0);
-    give(allocator->take(1000, 0), 0, 5);
+    recycle(allocator->take(1000, 0), 0, 5);
     allocator->close();
     EXPECT_EQ(log->live_blocks, 1u);
-    give(std::move(late), 1, 9);
+    recycle(std::move(late), 1, 9);
     EXPECT_EQ(log->live_blocks, 0u);
     allocator->close();
     allocator->trim();
@@ -418,7 +418,7 @@ TEST_F(AllocatorTest, NoTwoThreadsGetTheSameBlock) {
                 mine.pop_back();
                 for (const std::size_t at : {std::size_t{0}, block->asked - 1})
                     ASSERT_EQ(block->memory->host()[at], std::byte(t));
-                allocator->give(std::move(block));
+                allocator->recycle(std::move(block));
             };
             for (int i = 0; i < 20'000; ++i) {
                 if (mine.size() > 20 || (!mine.empty() && random() % 2 == 0)) {

@@ -206,11 +206,11 @@ public:
     void run(const Setting& setting, Checked& checked) {
         setting_ = &setting;
         checked_ = &checked;
-        give(0);
+        submit(0);
     }
 
 private:
-    void give(unsigned c) {
+    void submit(unsigned c) {
         const bool is_last = c + 1 == programs_.commands;
         std::vector<AccessMap>& maps = maps_[c];
         if (c == 0) {
@@ -229,13 +229,13 @@ private:
                 continue;
             }
             maps_[c + 1] = maps;
-            if (setting_->late != c) tell(c, maps_[c + 1]);
-            if (c != 0 && setting_->late == c - 1) tell(c - 1, maps_[c + 1]);
-            give(c + 1);
+            if (setting_->late != c) report(c, maps_[c + 1]);
+            if (c != 0 && setting_->late == c - 1) report(c - 1, maps_[c + 1]);
+            submit(c + 1);
             if (!checked_->failure.empty()) return;
         }
     }
-    void tell(unsigned c, std::vector<AccessMap>& maps) const {
+    void report(unsigned c, std::vector<AccessMap>& maps) const {
         const Use use{setting_->lane[c], setting_->point[c]};
         for (const Access& access : chosen_[c]->accesses)
             maps[number_of(access.resource)].add(access.range, access.writes, use);
@@ -293,12 +293,12 @@ public:
         : programs_(programs), candidates_(candidates) {}
 
     Checked run() {
-        give(0);
+        submit(0);
         return checked_;
     }
 
 private:
-    void give(unsigned c) {
+    void submit(unsigned c) {
         for (const Candidate& candidate : candidates_) {
             if (c == 0 && !is_first_of_its_kind(candidate)) continue;
             chosen_[c] = &candidate;
@@ -316,7 +316,7 @@ private:
                 ++checked_.programs;
                 continue;
             }
-            give(c + 1);
+            submit(c + 1);
             if (!checked_.failure.empty()) return;
         }
     }

@@ -156,7 +156,7 @@ public:
                 programs_.lanes == 0 ? c : static_cast<unsigned>(random_.below(programs_.lanes));
             const std::vector<Access> accesses = random_accesses(random_, programs_);
             const bool same_lane = c != 0 && lane == uses_.back().lane;
-            if (!same_lane) tell(waiting, c - 1);
+            if (!same_lane) report(waiting, c - 1);
             if (waiting.empty()) {
                 if (random_.chance(3)) forget(c);
                 if (random_.chance(2)) clear();
@@ -165,13 +165,13 @@ public:
             }
             lanes_[lane].push_back(c);
             uses_.push_back({lane, lanes_[lane].size()});
-            checked.failure = give(c, accesses);
+            checked.failure = submit(c, accesses);
             if (!checked.failure.empty()) break;
             if (waiting.empty() && random_.chance(20)) {
                 waiting = accesses;
             } else {
-                tell(accesses, c);
-                tell(waiting, c - 1);
+                report(accesses, c);
+                report(waiting, c - 1);
             }
         }
         ++checked.programs;
@@ -180,7 +180,7 @@ public:
 
 private:
     /// Determines its predecessors both ways, and updates the state of its units by definition.
-    std::string give(unsigned c, const std::vector<Access>& accesses) {
+    std::string submit(unsigned c, const std::vector<Access>& accesses) {
         const Use use = uses_[c];
         for (const Access& access : accesses) {
             maps_[number_of(access.resource)].conflicts(access.range, access.writes, [&](const Use& other) {
@@ -212,11 +212,11 @@ private:
         found_[c].add(other);
         found_[c].add(found_[other]);
     }
-    void tell(std::vector<Access>& accesses, unsigned c) {
-        tell(std::as_const(accesses), c);
+    void report(std::vector<Access>& accesses, unsigned c) {
+        report(std::as_const(accesses), c);
         accesses.clear();
     }
-    void tell(const std::vector<Access>& accesses, unsigned c) {
+    void report(const std::vector<Access>& accesses, unsigned c) {
         for (const Access& access : accesses)
             maps_[number_of(access.resource)].add(access.range, access.writes, uses_[c]);
     }

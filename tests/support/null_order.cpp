@@ -103,9 +103,9 @@ NullOrder::Set NullOrder::done_at(unsigned queue, Point point) const {
     const auto lane = lanes_.find(queue);
     if (lane == lanes_.end()) return {};
     const std::vector<Passed>& passed = lane->second.passed;
-    const auto behind = std::upper_bound(passed.begin(), passed.end(), point,
-                                         [](Point value, const Passed& p) { return value < p.point; });
-    return behind == passed.begin() ? Set() : std::prev(behind)->done;
+    const auto later = std::upper_bound(passed.begin(), passed.end(), point,
+                                        [](Point value, const Passed& p) { return value < p.point; });
+    return later == passed.begin() ? Set() : std::prev(later)->done;
 }
 
 std::vector<std::size_t> NullOrder::nodes_at(unsigned queue, Point point) const {

@@ -25,8 +25,8 @@ KeptValues keep_values(BatchPlan& plan) {
 
 PlainBatch::PlainBatch(BatchPlan plan) : plan_(std::move(plan)), kept_(keep_values(plan_)) {}
 
-Point PlainBatch::give(Queue& queue, std::uint32_t place, std::uint32_t instance,
-                       std::span<const std::byte> values) {
+Point PlainBatch::submit(Queue& queue, std::uint32_t place, std::uint32_t instance,
+                         std::span<const std::byte> values) {
     BatchCommand& command = plan_.commands[place];
     std::optional<TimesScope> timed;
     if (const TimesTag times = TimesScope::tag())
@@ -50,7 +50,7 @@ Point Queue::submit(Batch& batch, std::uint32_t instances, std::span<const std::
     Point point = last();
     for (std::uint32_t i = 0; i < instances; ++i) {
         for (std::uint32_t place = 0; place < plain.size(); ++place)
-            point = plain.give(*this, place, i, values.subspan(i * stride, stride));
+            point = plain.submit(*this, place, i, values.subspan(i * stride, stride));
     }
     return point;
 }

@@ -68,7 +68,8 @@ class PlainBatch final : public Batch {
 public:
     explicit PlainBatch(BatchPlan plan);
     /// Submits the command at that index for an instance with these values.
-    Point give(Queue& queue, std::uint32_t place, std::uint32_t instance, std::span<const std::byte> values);
+    Point submit(Queue& queue, std::uint32_t place, std::uint32_t instance,
+                 std::span<const std::byte> values);
     [[nodiscard]] const BatchCommand& operator[](std::uint32_t place) const noexcept {
         return plan_.commands[place];
     }

@@ -8,9 +8,9 @@ namespace volley::backends {
 constinit std::atomic<std::uint32_t> TimesScope::live_scopes{0};
 constinit thread_local const TimesTag* TimesScope::thread_tag = nullptr;
 
-bool TimesScope::is_wanted_here() noexcept { return thread_tag != nullptr && *thread_tag; }
+bool TimesScope::is_requested_here() noexcept { return thread_tag != nullptr && *thread_tag; }
 
-void TimeOrder::tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps) noexcept {
+void TimeOrder::report(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps) noexcept {
     {
         const std::scoped_lock lock(mutex_);
         if (!overlaps) floor_ = end_;
@@ -24,10 +24,10 @@ void TimeOrder::tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, 
     tag.ran(begin, end);
 }
 
-void TimedHere::tell() const noexcept {
+void TimedHere::report() const noexcept {
     const std::int64_t end = steady_now();
     if (order_ != nullptr) {
-        order_->tell(tag_, begin_, end);
+        order_->report(tag_, begin_, end);
     } else {
         tag_.ran(begin_, end);
     }

@@ -59,14 +59,14 @@ public:
 
     /// Returns whether times are requested for the command being submitted. Costs one relaxed load if no
     /// thread has a scope; a thread always sees its own scope.
-    [[nodiscard]] static bool wanted() noexcept {
-        return live_scopes.load(std::memory_order_relaxed) != 0 && is_wanted_here();
+    [[nodiscard]] static bool requested() noexcept {
+        return live_scopes.load(std::memory_order_relaxed) != 0 && is_requested_here();
     }
     /// Returns the current tag, which is empty if no times are requested.
-    [[nodiscard]] static TimesTag tag() { return wanted() ? *thread_tag : TimesTag{}; }
+    [[nodiscard]] static TimesTag tag() { return requested() ? *thread_tag : TimesTag{}; }
 
 private:
-    [[nodiscard]] static bool is_wanted_here() noexcept;
+    [[nodiscard]] static bool is_requested_here() noexcept;
 
     static std::atomic<std::uint32_t> live_scopes;  // over all threads: cheaper to read than a thread-local
     static constinit thread_local const TimesTag* thread_tag;
@@ -80,7 +80,7 @@ class TimeOrder {
 public:
     /// Reports a command. By default it ran after all commands reported so far; with `overlaps`, it may
     /// overlap those reported since the last one that did not.
-    void tell(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps = false) noexcept;
+    void report(const TimesTag& tag, std::int64_t begin, std::int64_t end, bool overlaps = false) noexcept;
 
 private:
     std::mutex mutex_;
@@ -92,20 +92,20 @@ private:
 /// the command being submitted.
 class TimedHere {
 public:
-    explicit TimedHere(TimeOrder* order = nullptr) noexcept : TimedHere(TimesScope::wanted(), order) {}
+    explicit TimedHere(TimeOrder* order = nullptr) noexcept : TimedHere(TimesScope::requested(), order) {}
     ~TimedHere() {
-        if (tag_) tell();
+        if (tag_) report();
     }
     TimedHere(const TimedHere&) = delete;
     TimedHere& operator=(const TimedHere&) = delete;
 
 private:
-    TimedHere(bool wanted, TimeOrder* order) noexcept : order_(order) {
-        if (!wanted) return;
+    TimedHere(bool requested, TimeOrder* order) noexcept : order_(order) {
+        if (!requested) return;
         tag_ = TimesScope::tag();
         begin_ = steady_now();
     }
-    void tell() const noexcept;
+    void report() const noexcept;
 
     TimesTag tag_;
     TimeOrder* order_;

@@ -88,14 +88,14 @@ void DeviceTimeline::cancel() noexcept {
 }
 
 void DeviceTimeline::drop(Point point) noexcept {
-    std::function<void()> tell;  // destroyed after the lock is released
+    std::function<void()> report_times;  // destroyed after the lock is released
     const std::scoped_lock lock(mutex_);
     const auto found = std::find_if(epilogues_.begin(), epilogues_.end(),
                                     [&](const Epilogue& epilogue) { return epilogue.point == point; });
     if (found == epilogues_.end()) return;
     found->rect = {};
     found->prints = false;  // its reports are still empty
-    found->tell.swap(tell);
+    found->report_times.swap(report_times);
 }
 
 void DeviceTimeline::abandon_read(Point read) noexcept {
@@ -156,7 +156,7 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
         while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
         if (const Rect& rect = epilogue.rect; rect.row != 0)
             copy_rows(epilogue.to, epilogue.from, {rect, epilogue.to_at, dense(rect)});
-        if (epilogue.tell) epilogue.tell();
+        if (epilogue.report_times) epilogue.report_times();
         if (epilogue.reports) epilogue.reports->drain(epilogue.source);
     } catch (...) {
         add_error(epilogue.point, std::current_exception());

@@ -41,7 +41,7 @@ struct Epilogue {
     std::unique_ptr<ReportBuffer> reports;
     bool prints = false;  // may call the user's print sink: not run from completed()
     // Reports the command's times; empty unless it is timed.
-    std::function<void()> tell;
+    std::function<void()> report_times;
     // Set if the device waited for a point of another queue that has a pending epilogue.
     Timeline* other = nullptr;
     Point other_point = 0;

@@ -52,12 +52,12 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
 Point HostCommands::add(std::function<void()> action) {
     const Point point = timeline_.last() + 1;
     start();
-    if (TimesScope::wanted()) {
-        action = [this, tag = TimesScope::tag(), wanted = std::move(action)] {
+    if (TimesScope::requested()) {
+        action = [this, tag = TimesScope::tag(), run = std::move(action)] {
             const TimesScope scope(tag);
             const TimedHere timed(&timeline_.times());
             const TimesScope others({});  // commands that the action submits are not timed
-            wanted();
+            run();
         };
     }
     pending_.push_back({point, true, std::move(action)});
@@ -65,7 +65,7 @@ Point HostCommands::add(std::function<void()> action) {
     return point;
 }
 
-void HostCommands::add_behind(Point point, std::function<void()> submit) {
+void HostCommands::defer(Point point, std::function<void()> submit) {
     pending_.push_back({point, false, std::move(submit)});
 }
 

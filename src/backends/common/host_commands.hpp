@@ -30,7 +30,7 @@ public:
     /// Appends a host command and issues its point. The caller calls wake() after it releases the mutex.
     Point add(std::function<void()> action);
     /// Appends a device command after pending host commands; `submit` submits it when its turn comes.
-    void add_behind(Point point, std::function<void()> submit);
+    void defer(Point point, std::function<void()> submit);
     /// Starts the thread. Needed when an epilogue prints, because a thread has to wait for it.
     void start();
 

@@ -98,14 +98,14 @@ struct CpuCommand {
     }
     static constexpr backends::Point everything = ~backends::Point{0};
     /// Whether the word's command is after the point. No queue holds enough commands for an ambiguity.
-    [[nodiscard]] static constexpr bool is_behind(std::uint64_t word, backends::Point point) noexcept {
+    [[nodiscard]] static constexpr bool is_after(std::uint64_t word, backends::Point point) noexcept {
         if (point == everything) return false;
         const std::uint64_t ahead = ((word >> point_shift) - point) & point_mask;
         return ahead != 0 && ahead <= point_mask / 2;
     }
     /// Whether a thread that helps up to the point can claim a piece.
     [[nodiscard]] static constexpr bool has_piece(std::uint64_t word, backends::Point until) noexcept {
-        return left(word) != 0 && !is_behind(word, until);
+        return left(word) != 0 && !is_after(word, until);
     }
     static constexpr std::size_t inline_bytes = 512;  // 16 buffers, or 16 values of 32 bytes
 

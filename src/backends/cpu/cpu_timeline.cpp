@@ -91,7 +91,7 @@ Point CpuTimeline::submit(CpuCommand* command, Lock& lock) {
     const Point point = submitted_.load(std::memory_order_relaxed) + 1;
     command->point = point;
     command->next = nullptr;
-    if (backends::TimesScope::wanted()) command->times = backends::TimesScope::tag();
+    if (backends::TimesScope::requested()) command->times = backends::TimesScope::tag();
     (was_idle ? first_ : last_->next) = command;
     last_ = command;
     if (is_hosts(*command)) hosts_.fetch_add(1, std::memory_order_relaxed);
@@ -153,7 +153,7 @@ bool CpuTimeline::can_help(Point until) const noexcept {
     const CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return false;
     const std::uint64_t word = command->claim.load(std::memory_order_acquire);
-    if ((word & CpuCommand::elsewhere) != 0) return !CpuCommand::is_behind(word, until);
+    if ((word & CpuCommand::elsewhere) != 0) return !CpuCommand::is_after(word, until);
     return CpuCommand::has_piece(word, until);
 }
 
@@ -274,7 +274,7 @@ Claim CpuTimeline::finish(CpuCommand* command, Turn& turn) noexcept {
     }
     // From here on the queue may be destroyed, unless this thread holds a piece of it or a wait to notify.
     if (more) pool.notify();
-    if (passed != nullptr) tell_passed(passed);
+    if (passed != nullptr) notify_passed(passed);
     return next;
 }
 

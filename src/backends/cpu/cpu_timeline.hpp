@@ -121,7 +121,7 @@ private:
     /// notified.
     [[nodiscard]] CpuCommand* take_passed() noexcept;
     /// Notifies them, and the waits that depend on them.
-    static void tell_passed(CpuCommand* waits) noexcept;
+    static void notify_passed(CpuCommand* waits) noexcept;
     /// Ends a wait of this queue, and returns the waits of other queues that have passed with it.
     [[nodiscard]] CpuCommand* end_wait(CpuCommand* command) noexcept;
 

@@ -63,13 +63,13 @@ CpuCommand* CpuTimeline::take_passed() noexcept {
     return first;
 }
 
-void CpuTimeline::tell_passed(CpuCommand* waits) noexcept {
+void CpuTimeline::notify_passed(CpuCommand* waits) noexcept {
     // A loop instead of a recursion: one wait may end another, and so on without bound.
     while (waits != nullptr) {
-        CpuCommand* const told = waits;
-        CpuTimeline& queue = *told->wait.queue;
-        waits = told->wait.next;
-        CpuCommand* more = told->wait.waiting->end_wait(told);
+        CpuCommand* const passed = waits;
+        CpuTimeline& queue = *passed->wait.queue;
+        waits = passed->wait.next;
+        CpuCommand* more = passed->wait.waiting->end_wait(passed);
         queue.guests_.fetch_sub(1, std::memory_order_release);
         while (more != nullptr) {
             CpuCommand* const one = more;

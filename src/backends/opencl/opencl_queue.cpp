@@ -254,8 +254,8 @@ std::unique_ptr<backends::Batch> OpenClQueue::prepare(backends::BatchPlan plan) 
     return std::make_unique<OpenClBatch>(std::move(plan), device_);
 }
 
-OpenClQueue::Run OpenClQueue::give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
-                                       std::span<const std::byte> values, std::size_t stride) {
+OpenClQueue::Run OpenClQueue::submit_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
+                                         std::span<const std::byte> values, std::size_t stride) {
     const std::uint32_t size = batch.size();
     const auto ready = [&](std::uint64_t k) { return batch.ready(static_cast<std::uint32_t>(k % size)); };
     std::uint32_t count = 0;
@@ -289,15 +289,16 @@ Point OpenClQueue::submit(backends::Batch& given, std::uint32_t instances,
     auto& batch = static_cast<OpenClBatch&>(given);
     const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
     const std::uint64_t end = std::uint64_t{instances} * batch.size();
-    const bool timed = backends::TimesScope::wanted();  // each command has its own times
+    const bool timed = backends::TimesScope::requested();  // each command has its own times
     Point point = last();
     for (std::uint64_t k = 0; k < end;) {
         Run run;
-        if (!timed) run = give_run(batch, k, end, values, stride);
+        if (!timed) run = submit_run(batch, k, end, values, stride);
         if (run.commands == 0) {
             const auto instance = static_cast<std::uint32_t>(k / batch.size());
             const auto place = static_cast<std::uint32_t>(k % batch.size());
-            run = {1, batch.plain().give(*this, place, instance, values.subspan(instance * stride, stride))};
+            run = {1,
+                   batch.plain().submit(*this, place, instance, values.subspan(instance * stride, stride))};
         }
         k += run.commands;
         point = run.point;

@@ -90,7 +90,7 @@ private:
                            Calls calls = Calls::Several);
     /// `times` is null unless the command is timed.
     template <class Enqueue>
-    void give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
+    void submit_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times, Calls calls);
     /// Switches to the driver's timed or plain queue, ordered after the commands of the other.
     void use_queue(bool timed);
     /// Returns device memory that commands use one after the other.
@@ -115,8 +115,8 @@ private:
     };
     /// Enqueues as many of a submission's commands, counted over all instances from `begin` on, as can form
     /// one command of the queue. None if the first has to be submitted on its own.
-    [[nodiscard]] Run give_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
-                               std::span<const std::byte> values, std::size_t stride);
+    [[nodiscard]] Run submit_run(const OpenClBatch& batch, std::uint64_t begin, std::uint64_t end,
+                                 std::span<const std::byte> values, std::size_t stride);
     [[noreturn]] void fail_grid(cl_int result, const backends::Launch& launch);
 
     std::shared_ptr<LogicalDevice> device_;
@@ -136,8 +136,8 @@ private:
 // ---- submitting: in the header because transfers and launches pass their own callables ----
 
 template <class Enqueue>
-void OpenClQueue::give_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times,
-                                 Calls calls) {
+void OpenClQueue::submit_to_device(backends::Point point, const Enqueue& enqueue, TimedEvents* times,
+                                   Calls calls) {
     timeline_.reserve();
     use_queue(times != nullptr);
     cl_event event = nullptr;
@@ -158,12 +158,12 @@ template <class Enqueue>
 backends::Point OpenClQueue::submit(const Enqueue& enqueue, backends::Epilogue* epilogue, Calls calls) {
     const backends::Point point = timeline_.last() + 1;
     std::shared_ptr<TimedEvents> times;
-    backends::Epilogue told;
-    if (backends::TimesScope::wanted()) {
+    backends::Epilogue timing;
+    if (backends::TimesScope::requested()) {
         calibrate_clock(*device_);
         times = std::make_shared<TimedEvents>(device_);
-        if (epilogue == nullptr) epilogue = &told;
-        epilogue->tell = [this, times] { times->tell(timeline_.times()); };
+        if (epilogue == nullptr) epilogue = &timing;
+        epilogue->report_times = [this, times] { times->report(timeline_.times()); };
     }
     if (epilogue != nullptr) {
         epilogue->point = point;
@@ -171,13 +171,13 @@ backends::Point OpenClQueue::submit(const Enqueue& enqueue, backends::Epilogue* 
     }
     try {
         if (!host_commands_.empty()) {
-            host_commands_.add_behind(point, [this, point, enqueue, times, calls] {
-                give_to_device(point, enqueue, times.get(), calls);
+            host_commands_.defer(point, [this, point, enqueue, times, calls] {
+                submit_to_device(point, enqueue, times.get(), calls);
             });
             timeline_.issue(point);
             return point;
         }
-        give_to_device(point, enqueue, times.get(), calls);
+        submit_to_device(point, enqueue, times.get(), calls);
     } catch (...) {
         if (epilogue != nullptr) timeline_.cancel();
         throw;

@@ -57,7 +57,7 @@ void TimedEvents::end(cl_event event) noexcept {
     last_ = event;
 }
 
-void TimedEvents::tell(backends::TimeOrder& order) const noexcept {
+void TimedEvents::report(backends::TimeOrder& order) const noexcept {
     if (last_ == nullptr) return;  // the command failed
     const std::optional<std::int64_t> begin = first_ != nullptr
                                                   ? time_of(*device_, first_, CL_PROFILING_COMMAND_END)
@@ -65,9 +65,9 @@ void TimedEvents::tell(backends::TimeOrder& order) const noexcept {
     const std::optional<std::int64_t> end = time_of(*device_, last_, CL_PROFILING_COMMAND_END);
     if (begin && end) {
         // A command cannot begin before its submission, even if the translated clock is behind.
-        order.tell(tag_, std::max(device_->clock.to_host(*begin), made_), device_->clock.to_host(*end));
+        order.report(tag_, std::max(device_->clock.to_host(*begin), made_), device_->clock.to_host(*end));
     } else {
-        order.tell(tag_, made_, backends::steady_now());  // the driver keeps no times, so use the host's
+        order.report(tag_, made_, backends::steady_now());  // the driver keeps no times, so use the host's
     }
 }
 

@@ -23,7 +23,7 @@ public:
     /// Sets the event of the last or only driver call.
     void end(cl_event event) noexcept;
     /// Reports the times; call when that event has completed.
-    void tell(backends::TimeOrder& order) const noexcept;
+    void report(backends::TimeOrder& order) const noexcept;
 
 private:
     std::shared_ptr<LogicalDevice> device_;

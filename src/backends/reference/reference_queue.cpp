@@ -94,7 +94,7 @@ ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes) con
     return copy;
 }
 
-Point ReferenceQueue::give(Command command) {
+Point ReferenceQueue::enqueue(Command command) {
     if (!pending_.empty()) return hand_over(std::move(command));
     std::exception_ptr error = run(command, backends::TimesScope::tag());
     const Point point = timeline_.issue();
@@ -142,7 +142,7 @@ Point ReferenceQueue::launch(const backends::Launch& launch) {
         }
     }
     const LaunchShape shape{.global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
-    return give([&fn, shape, args = std::move(args), values = std::move(values)] {
+    return enqueue([&fn, shape, args = std::move(args), values = std::move(values)] {
         interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* operands) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));
@@ -153,32 +153,32 @@ Point ReferenceQueue::launch(const backends::Launch& launch) {
 
 Point ReferenceQueue::write(backends::Memory& to, const std::byte* from, const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    if (pending_.empty()) return give([&] { move_rows(to.host(), from, move); });
+    if (pending_.empty()) return enqueue([&] { move_rows(to.host(), from, move); });
     // Copied aside densely: bytes between the caller's rows must not be read.
     const backends::Rect& rect = move.rect;
     const std::shared_ptr<std::byte[]> kept(new std::byte[rect.bytes()]);
     const backends::RectPlace kept_at{0, {rect.row, rect.row * rect.count[0]}};
     move_rows(kept.get(), from, {rect, kept_at, move.from});
-    return give([&to, kept, later = backends::RectMove{rect, move.to, kept_at}] {
+    return enqueue([&to, kept, later = backends::RectMove{rect, move.to, kept_at}] {
         move_rows(to.host(), kept.get(), later);
     });
 }
 
 Point ReferenceQueue::read(std::byte* to, const backends::Memory& from, const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    return give([to, &from, move] { move_rows(to, from.host(), move); });
+    return enqueue([to, &from, move] { move_rows(to, from.host(), move); });
 }
 
 Point ReferenceQueue::copy(backends::Memory& to, const backends::Memory& from,
                            const backends::RectMove& move) {
     const std::lock_guard lock(mutex_);
-    return give([&to, &from, move] { move_rows(to.host(), from.host(), move); });
+    return enqueue([&to, &from, move] { move_rows(to.host(), from.host(), move); });
 }
 
 Point ReferenceQueue::fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                            std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);
-    return give([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
+    return enqueue([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
         for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
             std::byte* first = to.host() + start_of(at, row, plane);
             for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = kept[i % size];
@@ -203,7 +203,7 @@ Point ReferenceQueue::wait_for(backends::Timeline& other, Point point) {
 
 Point ReferenceQueue::mark() {
     const std::lock_guard lock(mutex_);
-    return give([] {});
+    return enqueue([] {});
 }
 
 }  // namespace volley::backends::reference

@@ -78,7 +78,7 @@ private:
     /// Returns the caller's bytes for the next command: a copy if the command has to wait.
     [[nodiscard]] Bytes keep(std::span<const std::byte> bytes) const;
     /// Runs a command on this thread, or after the pending ones.
-    backends::Point give(Command command);
+    backends::Point enqueue(Command command);
     /// Has the queue's thread run the command.
     backends::Point hand_over(Command command);
 

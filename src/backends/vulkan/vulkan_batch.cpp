@@ -30,9 +30,9 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
       pool_(device_) {
     const PhysicalDevice& physical = device_->physical();
     std::vector<ReadyCommand> run;
-    std::uint32_t behind = 0;  // the first command after the last barrier
+    std::uint32_t after_barrier = 0;  // the first command after the last barrier
     const auto end_run = [&](std::uint32_t next) {
-        behind = next;
+        after_barrier = next;
         if (run.empty()) return;
         parts_.push_back({std::make_unique<RecordedRun>(pool_, host, rects, std::exchange(run, {}), size()),
                           backends::Launch{}});
@@ -68,8 +68,8 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
         }
         // Indirect dependencies are further back than direct ones.
         ready.ordered = std::any_of(command.after.begin(), command.after.end(),
-                                    [&](std::uint32_t other) { return other >= behind; });
-        if (ready.ordered) behind = i;
+                                    [&](std::uint32_t other) { return other >= after_barrier; });
+        if (ready.ordered) after_barrier = i;
         run.push_back(std::move(ready));
     }
     end_run(0);

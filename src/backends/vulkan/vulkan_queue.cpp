@@ -70,13 +70,13 @@ bool VulkanQueue::needs_barrier(Point after) const noexcept {
 
 VulkanCommand& VulkanQueue::begin(Point after) {
     if (!commands_.has_free() && commands_.in_flight() >= few_commands) commands_.pass(timeline_.completed());
-    if (!backends::TimesScope::wanted()) return commands_.begin(needs_barrier(after));
+    if (!backends::TimesScope::requested()) return commands_.begin(needs_barrier(after));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     VulkanCommand& command = commands_.begin(needs_barrier(after));
     const bool overlaps = !command.ordered && after < timeline_.last();
     times->begin(command.buffer, backends::TimesScope::tag(),
-                 command.ordered ? TimedPlace::Behind
+                 command.ordered ? TimedPlace::Ordered
                  : overlaps      ? TimedPlace::Overlapping
                                  : TimedPlace::Free);
     command.times = times;
@@ -85,14 +85,14 @@ VulkanCommand& VulkanQueue::begin(Point after) {
 
 void VulkanQueue::calibrate() { calibrate_clock(*device_, queue_, commands_, idle()); }
 
-backends::Epilogue VulkanQueue::telling(std::shared_ptr<TimedCommands> times) {
+backends::Epilogue VulkanQueue::timing_epilogue(std::shared_ptr<TimedCommands> times) {
     backends::Epilogue epilogue;
-    epilogue.tell = [this, kept = std::move(times)] { kept->tell(timeline_.times()); };
+    epilogue.report_times = [this, kept = std::move(times)] { kept->report(timeline_.times()); };
     return epilogue;
 }
 
-void VulkanQueue::give_to_device(std::span<const VkCommandBuffer> buffers, Point point, VkSemaphore wait,
-                                 Point wait_point) {
+void VulkanQueue::submit_to_device(std::span<const VkCommandBuffer> buffers, Point point, VkSemaphore wait,
+                                   Point wait_point) {
     VkSemaphore signal = timeline_.semaphore();
     constexpr VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const std::uint32_t waits = wait == VK_NULL_HANDLE ? 0 : 1;
@@ -121,11 +121,11 @@ void VulkanQueue::give_to_device(std::span<const VkCommandBuffer> buffers, Point
 Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool ordered) {
     const Point point = timeline_.last() + 1;
     if (host_commands_.empty()) {
-        give_to_device(buffers, point);
+        submit_to_device(buffers, point);
         timeline_.submitted(point);
     } else {
-        host_commands_.add_behind(point, [this, kept = std::vector(buffers.begin(), buffers.end()), point] {
-            give_to_device(kept, point);
+        host_commands_.defer(point, [this, kept = std::vector(buffers.begin(), buffers.end()), point] {
+            submit_to_device(kept, point);
         });
         timeline_.issue(point);
     }
@@ -138,14 +138,14 @@ Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool orde
 Point VulkanQueue::submit(VulkanCommand& command, backends::Epilogue* epilogue) {
     bool added = false;
     try {
-        backends::Epilogue told;
+        backends::Epilogue timing;
         if (command.times) {
             command.times->end(command.buffer);
-            told = telling(std::move(command.times));
+            timing = timing_epilogue(std::move(command.times));
             if (epilogue == nullptr) {
-                epilogue = &told;
+                epilogue = &timing;
             } else {
-                epilogue->tell = std::move(told.tell);
+                epilogue->report_times = std::move(timing.report_times);
             }
         }
         commands_.end(command);
@@ -235,16 +235,16 @@ Point VulkanQueue::submit(backends::Batch& batch, std::uint32_t instances,
     const std::size_t stride = instances == 0 ? 0 : values.size() / instances;
     Point point = last();
     const backends::TimesTag times = backends::TimesScope::tag();
-    const auto give_run = [&](RecordedRun& run, std::uint32_t first, std::uint32_t count) {
+    const auto submit_part = [&](RecordedRun& run, std::uint32_t first, std::uint32_t count) {
         const std::byte* of_first = values.data() + first * stride;
-        if (!times) return give(run, count, of_first, stride);
-        return give_timed(run, count, of_first, stride, {times.times, first * own.size()});
+        if (!times) return submit_run(run, count, of_first, stride);
+        return submit_timed(run, count, of_first, stride, {times.times, first * own.size()});
     };
-    if (RecordedRun* whole = own.whole()) return give_run(*whole, 0, instances);
+    if (RecordedRun* whole = own.whole()) return submit_part(*whole, 0, instances);
     for (std::uint32_t i = 0; i < instances; ++i) {
         for (const VulkanBatch::Part& part : own.parts()) {
             if (part.run) {
-                point = give_run(*part.run, i, 1);
+                point = submit_part(*part.run, i, 1);
             } else {
                 const backends::TimesScope timed({times.times, i * own.size() + part.index});
                 point = launch(part.direct, values.data() + i * stride);
@@ -254,8 +254,8 @@ Point VulkanQueue::submit(backends::Batch& batch, std::uint32_t instances,
     return point;
 }
 
-Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
-                              std::size_t stride, const backends::TimesTag& times) {
+Point VulkanQueue::submit_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                                std::size_t stride, const backends::TimesTag& times) {
     Lock lock(mutex_);
     device_->check_lost();
     Point point = last();
@@ -266,7 +266,7 @@ Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const s
         const RecordedRun::Timed timed =
             run.record_timed(count, values + done * stride, stride, timeline_.completed(),
                              {times.times, times.index + done * run.batch_size()});
-        backends::Epilogue epilogue = telling(timed.times);
+        backends::Epilogue epilogue = timing_epilogue(timed.times);
         epilogue.point = timeline_.last() + 1;
         timeline_.add(std::move(epilogue));
         try {
@@ -281,8 +281,8 @@ Point VulkanQueue::give_timed(RecordedRun& run, std::uint32_t instances, const s
     return point;
 }
 
-Point VulkanQueue::give(RecordedRun& run, std::uint32_t instances, const std::byte* values,
-                        std::size_t stride) {
+Point VulkanQueue::submit_run(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                              std::size_t stride) {
     Lock lock(mutex_);
     device_->check_lost();
     Point point = last();
@@ -318,7 +318,7 @@ Point VulkanQueue::wait_for(backends::Timeline& other, Point point) {
     const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
     return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
-        if (backends::TimesScope::wanted()) return wait_timed(*sibling, point, epilogue);
+        if (backends::TimesScope::requested()) return wait_timed(*sibling, point, epilogue);
         return wait_on_device(*sibling, point, {}, epilogue);
     });
 }
@@ -331,7 +331,7 @@ Point VulkanQueue::wait_on_device(const VulkanTimeline& other, Point point,
         timeline_.add(std::move(*epilogue));
     }
     try {
-        give_to_device(buffers, own, other.semaphore(), point);
+        submit_to_device(buffers, own, other.semaphore(), point);
     } catch (...) {
         if (epilogue != nullptr) timeline_.cancel();
         throw;
@@ -345,18 +345,18 @@ Point VulkanQueue::wait_timed(const VulkanTimeline& other, Point point, backends
     // Two commands: the first takes the time when the wait begins, the second when it ends.
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     VulkanCommand& before = commands_.begin(false);
-    times->begin(before.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
+    times->begin(before.buffer, backends::TimesScope::tag(), TimedPlace::Ordered);
     static_cast<void>(submit(before));
     before.times = times;  // the device writes there until the point has passed, even if the rest fails
     VulkanCommand& after = commands_.begin(false);
     try {
         times->end(after.buffer);
         commands_.end(after);
-        backends::Epilogue told = telling(times);
+        backends::Epilogue timing = timing_epilogue(times);
         if (epilogue == nullptr) {
-            epilogue = &told;
+            epilogue = &timing;
         } else {
-            epilogue->tell = std::move(told.tell);
+            epilogue->report_times = std::move(timing.report_times);
         }
         const Point own = wait_on_device(other, point, std::span(&after.buffer, 1), epilogue);
         commands_.keep(after, own);
@@ -371,12 +371,12 @@ Point VulkanQueue::mark() {
     Lock lock(mutex_);
     device_->check_lost();
     make_room(lock);
-    if (!backends::TimesScope::wanted()) return submit(commands_.begin(false));
+    if (!backends::TimesScope::requested()) return submit(commands_.begin(false));
     calibrate();
     const auto times = std::make_shared<TimedCommands>(device_, 1);
     VulkanCommand& command = commands_.begin(false);
     // Its timestamps wait for all earlier commands, as after a barrier.
-    times->begin(command.buffer, backends::TimesScope::tag(), TimedPlace::Behind);
+    times->begin(command.buffer, backends::TimesScope::tag(), TimedPlace::Ordered);
     command.times = times;
     return submit(command);
 }

@@ -77,16 +77,16 @@ private:
     backends::Point submit(VulkanCommand& command, backends::Epilogue* epilogue = nullptr);
     /// Submits recorded buffers in the same way. `ordered`: they begin with a barrier.
     backends::Point hand_over(std::span<const VkCommandBuffer> buffers, bool ordered);
-    void give_to_device(std::span<const VkCommandBuffer> buffers, backends::Point point,
-                        VkSemaphore wait = VK_NULL_HANDLE, backends::Point wait_point = 0);
+    void submit_to_device(std::span<const VkCommandBuffer> buffers, backends::Point point,
+                          VkSemaphore wait = VK_NULL_HANDLE, backends::Point wait_point = 0);
     /// Launches with the dynamic arguments in `values`.
     backends::Point launch(const backends::Launch& launch, const std::byte* values);
     /// Submits instances of a run.
-    backends::Point give(RecordedRun& run, std::uint32_t instances, const std::byte* values,
-                         std::size_t stride);
+    backends::Point submit_run(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                               std::size_t stride);
     /// The same, timing all commands. `times` is the tag of the batch's first command.
-    backends::Point give_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
-                               std::size_t stride, const backends::TimesTag& times);
+    backends::Point submit_timed(RecordedRun& run, std::uint32_t instances, const std::byte* values,
+                                 std::size_t stride, const backends::TimesTag& times);
     /// Has the device wait for another queue's point, with an epilogue if the host has work left there.
     backends::Point wait_on_device(const VulkanTimeline& other, backends::Point point,
                                    std::span<const VkCommandBuffer> buffers, backends::Epilogue* epilogue);
@@ -96,7 +96,7 @@ private:
     /// Calibrates the device's clock; called before a command is timed.
     void calibrate();
     /// Returns an epilogue that reports the times.
-    [[nodiscard]] backends::Epilogue telling(std::shared_ptr<TimedCommands> times);
+    [[nodiscard]] backends::Epilogue timing_epilogue(std::shared_ptr<TimedCommands> times);
     // Chunk by chunk through staging memory.
     backends::Point write_staged(Lock& lock, VulkanMemory& to, const std::byte* from,
                                  const backends::RectMove& move);

@@ -72,7 +72,7 @@ void RecordedRun::place_arguments() {
     }
 }
 
-std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, const Telling& telling) {
+std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, const Timing& timing) {
     std::unique_ptr<VulkanMemory> memory;
     VkCommandBufferUsageFlags usage = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
     if (instance_bytes_ != 0) {
@@ -88,7 +88,7 @@ std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, con
                 command.launch->write(recording->memory()->mapped() + at + command.memory, {});
         }
         const std::uint64_t address = instance_bytes_ == 0 ? 0 : recording->memory()->address() + at;
-        Telling of_instance = telling;
+        Timing of_instance = timing;
         of_instance.first.index += i * batch_size_;
         record_instance(recorder, recording->buffer(), address, of_instance);
     }
@@ -97,21 +97,21 @@ std::unique_ptr<BatchRecording> RecordedRun::record(std::uint32_t instances, con
 }
 
 void RecordedRun::record_instance(CommandRecorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
-                                  const Telling& telling) {
+                                  const Timing& timing) {
     order_device(pool_.device(), buffer);
-    bool behind = true;
+    bool first = true;
     for (const ReadyCommand& ready : commands_) {
         if (ready.ordered) order_device(pool_.device(), buffer);
-        if (telling.times == nullptr) {
+        if (timing.times == nullptr) {
             record_command(recorder, ready, address);
             continue;
         }
-        const backends::TimesTag tag{telling.first.times, telling.first.index + ready.index};
-        telling.times->begin(buffer, tag,
-                             behind || ready.ordered ? TimedPlace::Behind : TimedPlace::Overlapping);
+        const backends::TimesTag tag{timing.first.times, timing.first.index + ready.index};
+        timing.times->begin(buffer, tag,
+                            first || ready.ordered ? TimedPlace::Ordered : TimedPlace::Overlapping);
         record_command(recorder, ready, address);
-        telling.times->end(buffer);
-        behind = false;
+        timing.times->end(buffer);
+        first = false;
     }
 }
 

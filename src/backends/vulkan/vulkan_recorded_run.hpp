@@ -87,13 +87,13 @@ private:
 
     void place_arguments();
     /// Which times the commands of a recording report.
-    struct Telling {
+    struct Timing {
         TimedCommands* times = nullptr;  // null: none
         backends::TimesTag first;
     };
-    [[nodiscard]] std::unique_ptr<BatchRecording> record(std::uint32_t instances, const Telling& telling);
+    [[nodiscard]] std::unique_ptr<BatchRecording> record(std::uint32_t instances, const Timing& timing);
     void record_instance(CommandRecorder& recorder, VkCommandBuffer buffer, std::uint64_t address,
-                         const Telling& telling);
+                         const Timing& timing);
     void record_command(CommandRecorder& recorder, const ReadyCommand& ready, std::uint64_t address);
     [[nodiscard]] BatchRecording* find(unsigned size, backends::Point passed, bool many);
     void patch(const BatchRecording& recording, std::uint32_t instances, const std::byte* values,

@@ -113,8 +113,8 @@ void TimedCommands::begin(VkCommandBuffer buffer, backends::TimesTag tag, TimedP
     // After a barrier, the command begins when all earlier work has completed. Otherwise the timestamp must
     // not wait for that, which would hide that commands overlap.
     stamp(buffer, static_cast<std::uint32_t>(2 * timed_.size()),
-          place == TimedPlace::Behind ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
-                                      : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+          place == TimedPlace::Ordered ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+                                       : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
     timed_.push_back({std::move(tag), place == TimedPlace::Overlapping});
 }
 
@@ -122,10 +122,10 @@ void TimedCommands::end(VkCommandBuffer buffer) {
     stamp(buffer, static_cast<std::uint32_t>(2 * timed_.size() - 1), VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
 }
 
-void TimedCommands::tell(backends::TimeOrder& order) const noexcept {
+void TimedCommands::report(backends::TimeOrder& order) const noexcept {
     if (pool_ == VK_NULL_HANDLE) {
         const std::int64_t now = backends::steady_now();
-        for (const Timed& timed : timed_) order.tell(timed.tag, made_, now, timed.overlaps);
+        for (const Timed& timed : timed_) order.report(timed.tag, made_, now, timed.overlaps);
         return;
     }
     const backends::DeviceClock& clock = device_->clock;
@@ -141,7 +141,7 @@ void TimedCommands::tell(backends::TimeOrder& order) const noexcept {
             // A command cannot begin before its submission, even if the translated clock is behind.
             return std::max(clock.to_host(to_nanoseconds(device_->physical(), tick)), made_);
         };
-        order.tell(timed_[i].tag, to_host(ticks[0]), to_host(ticks[1]), timed_[i].overlaps);
+        order.report(timed_[i].tag, to_host(ticks[0]), to_host(ticks[1]), timed_[i].overlaps);
     }
 }
 

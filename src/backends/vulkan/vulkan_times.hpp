@@ -14,7 +14,7 @@ namespace volley::backends::vulkan {
 
 /// How a timed command is ordered after earlier ones.
 enum class TimedPlace : std::uint8_t {
-    Behind,      // preceded by a barrier
+    Ordered,     // preceded by a barrier
     Free,        // earlier work has completed, or is ordered by other means
     Overlapping  // may overlap earlier commands
 };
@@ -33,7 +33,7 @@ public:
     void end(VkCommandBuffer buffer);
 
     /// Reports the times; call when the device has completed all commands.
-    void tell(backends::TimeOrder& order) const noexcept;
+    void report(backends::TimeOrder& order) const noexcept;
 
 private:
     struct Timed {

@@ -110,7 +110,7 @@ public:
         }
         return std::make_unique<Machine>(llvm_api(), target, LLVMCodeGenLevelDefault);
     }
-    void give(const Target& target, std::unique_ptr<Machine> machine) {
+    void put(const Target& target, std::unique_ptr<Machine> machine) {
         const std::lock_guard lock(mutex_);
         if (free_.size() < 8) free_.emplace_back(target, std::move(machine));
     }
@@ -294,7 +294,7 @@ private:
         module_ = nullptr;
         if (context_ != nullptr) L.ContextDispose(context_);
         context_ = nullptr;
-        if (machine_ && !is_vast(fn_)) machine_pool().give(target_, std::move(machine_));
+        if (machine_ && !is_vast(fn_)) machine_pool().put(target_, std::move(machine_));
     }
 
     const LlvmApi& L;
