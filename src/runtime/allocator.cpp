@@ -1,5 +1,5 @@
-// The hot path is take() of a block from the lane of its queue and give() of a block that one queue has used:
-// each costs one lock and a few pointer updates.
+// The hot path is take() of a block from the lane of its queue and recycle() of a block that one queue has
+// used: each costs one lock and a few pointer updates.
 #include "runtime/allocator.hpp"
 
 #include <volley/error.hpp>
@@ -54,7 +54,7 @@ std::unique_ptr<Block> Allocator::take(std::uint64_t bytes, unsigned queue) {
     std::unique_ptr<Block> block = make(size, bytes);
     const std::scoped_lock lock(mutex_);
     if (is_reusable(*block)) {
-        // Reserves the class's lists now, so that give() does not allocate.
+        // Reserves the class's lists now, so that recycle() does not allocate.
         block->size_class = SizeClass::below(block->size());
         Class& blocks = classes_[block->size_class];
         if (blocks.empty()) blocks.resize(lanes_.size());

@@ -52,7 +52,7 @@ public:
     /// Returns whether any freed blocks are left. After trim(), which take() calls before it fails, these are
     /// the blocks with pending uses.
     [[nodiscard]] bool waits() const noexcept;
-    /// Destroys all freed blocks; blocks passed to give() later are destroyed at once. Requires that no
+    /// Destroys all freed blocks; blocks passed to recycle() later are destroyed at once. Requires that no
     /// command uses the memory any more.
     void close() noexcept;
 

@@ -275,7 +275,7 @@ TEST_P(BatchTest, ReportsAnErrorOnceAndGoesOn) {
         const Point point = submit(*batch);
         EXPECT_THROW(queue->timeline().wait(point), std::runtime_error);
         EXPECT_NO_THROW(queue->timeline().wait(point));
-        EXPECT_EQ(read_back(*queue, *memory, count)[3], (2 + 3) * 2 + 3) << "the commands behind it run";
+        EXPECT_EQ(read_back(*queue, *memory, count)[3], (2 + 3) * 2 + 3) << "the commands after it run";
         set_print_sink([](std::string_view) {});
         EXPECT_NO_THROW(queue->timeline().wait(submit(*batch)));
         set_print_sink({});
@@ -314,7 +314,7 @@ TEST_P(BatchTest, OfSeveralThreadsRunOnTheirQueues) {
             for (int step = 0; step < 3; ++step) {
                 for (int part = 0; part < 3; ++part) {
                     const std::uint64_t offset = static_cast<std::uint64_t>(part) * count * sizeof(int);
-                    const std::uint32_t some = part == 2 ? 10 : count;  // small and large side by side
+                    const std::uint32_t some = part == 2 ? 10 : count;  // small and large ones together
                     maker.add(multiply_add_command(*program, *memory, some, dynamic_argument(0), offset),
                               {part}, {part});
                 }

@@ -32,8 +32,9 @@ using testing::set_command;
 using testing::value_argument;
 using Kind = CpuBatch::Next::Kind;
 
-/// words[0] |= mine, and then looks many times whether words[0] has become `wanted`; counts in words[1] where
-/// it has. Takes long by any estimate, as nobody knows how often it looks.
+/// Returns a kernel that sets words[0] |= mine, polls until words[0] equals `wanted`, a limited number of
+/// times, and counts successes in words[1]. The number of polls is a parameter, so every cost estimate is
+/// high.
 ir::Function meet_kernel() {
     using ir::Op;
     ir::Function fn;
@@ -56,7 +57,7 @@ ir::Function meet_kernel() {
     return fn;
 }
 
-/// While words[0] is zero: counts in words[1], and takes its time.
+/// Returns a slow kernel that counts in words[1] while words[0] is zero.
 ir::Function dawdle_kernel() {
     using ir::Op;
     ir::Function fn;
@@ -78,7 +79,8 @@ ir::Function dawdle_kernel() {
 class CpuBatchTest : public ::testing::Test {
 protected:
     static constexpr std::uint32_t lanes = 8;
-    static constexpr int enough_looks = 10'000'000;  // seconds: a thread that is to come has come by then
+    static constexpr int enough_looks =
+        10'000'000;  // takes seconds: long enough for any expected thread to arrive
 
     std::unique_ptr<backends::Device> device = open_cpu({.cpu_threads = 2});
     std::unique_ptr<backends::Queue> queue = device->make_queue();
@@ -111,7 +113,7 @@ TEST_F(CpuBatchTest, CommandsThatDoNotDependOnEachOtherRunAtTheSameTime) {
 }
 
 TEST_F(CpuBatchTest, AThreadThatSleepsComesWhenThereIsWorkForIt) {
-    const int some_looks = 300'000;  // milliseconds: whoever waits meanwhile has given up looking
+    const int some_looks = 300'000;  // takes milliseconds: a thread that waits meanwhile has stopped spinning
     PlanMaker maker;
     maker.add(meet_command(bits[2], bits[0], some_looks), {0, 1}, {0, 1});
     const int all = 7;
@@ -143,7 +145,8 @@ TEST_F(CpuBatchTest, HandsOutWhatIsReadyAndNothingElse) {
             EXPECT_NE(first.piece.task, second.piece.task);
             EXPECT_EQ(batch.give_back(second.piece).kind, Kind::Nothing);
             const CpuBatch::Next last = batch.give_back(first.piece);
-            ASSERT_EQ(last.kind, Kind::Run) << "whoever ends the second goes on with what follows both";
+            ASSERT_EQ(last.kind, Kind::Run)
+                << "the thread that finishes the second piece continues with the command after both";
             EXPECT_EQ(last.claimable, 0u);
             first = batch.give_back(last.piece);
         }

@@ -13,7 +13,7 @@
 namespace volley::testing {
 namespace {
 
-/// So that rows of whole lines can lie on lines.
+/// Aligned, so that rows of whole cache lines can start at line boundaries.
 struct Block {
     explicit Block(Random& random) {
         const Bytes some = random_bytes(random, bytes.size());
@@ -22,7 +22,7 @@ struct Block {
     alignas(64) std::array<std::byte, 120'000> bytes;
 };
 
-/// Some lie on lines of the caches and are whole ones.
+/// Some rows consist of whole, aligned cache lines.
 std::pair<Rect, RectPlace> random_case(Random& random) {
     Rect rect = random_rect(random, 30'000);
     RectPlace place = random_place(random, rect);

@@ -1,4 +1,4 @@
-// Rows that lie apart on OpenCL: which calls of the driver's they become, and what happens when one fails.
+// Transfers of separate rows on OpenCL: which driver calls they use, and what happens if one fails.
 // tests/backends/rect_test.cpp has what holds for every backend.
 #include "backends/opencl_support.hpp"
 #include "backends/rect_support.hpp"
@@ -30,7 +30,7 @@ cl_int next_result(const char* name) {
     return CL_SUCCESS;
 }
 
-/// A function of the driver's with a count before it.
+/// A driver function that counts its calls.
 template <class F>
 struct Counted;
 template <class... A>
@@ -53,7 +53,7 @@ void count(F& function, const char* name) {
     Entry::name = name;
 }
 
-/// On memory that the host cannot address, unless told otherwise: the device does all of it.
+/// By default uses memory that the host cannot address, so that the device does all transfers.
 class OpenClRectTest : public OpenClTest {
 protected:
     void SetUp() override {
@@ -229,7 +229,7 @@ const Command commands[] = {
      [](auto&, auto& queue, auto& a, auto&, auto&) { return queue.fill(a, apart, rows, Bytes(4)); }},
 };
 
-/// How many calls of the driver's the command makes.
+/// Returns the number of driver calls of the command.
 int calls_of_command(const Command& command, OpenClDevice& device, backends::Queue& queue,
                      backends::Memory& a, backends::Memory& b, Bytes& data) {
     calls.clear();

@@ -221,7 +221,7 @@ TEST_P(QueueTest, FillsAReadsDestinationWhenThePointPasses) {
     write_at(*queue, *memory, 0, bytes_of(data));
     std::vector<int> back(10'000);
     const Point point = read_at(*queue, *memory, 0, std::as_writable_bytes(std::span(back)));
-    while (queue->timeline().completed() < point) std::this_thread::yield();  // nobody waits
+    while (queue->timeline().completed() < point) std::this_thread::yield();  // without a waiting thread
     EXPECT_EQ(back, data);
 }
 

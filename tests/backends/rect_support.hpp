@@ -1,4 +1,4 @@
-// For tests of rows that lie apart: random ones, and what the queue's commands mean as loops over bytes.
+// Helpers for tests of transfers of separate rows: random rects, and a model of the commands as byte loops.
 #pragma once
 
 #include "backends/api/rect.hpp"

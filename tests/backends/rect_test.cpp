@@ -1,5 +1,5 @@
-// Rows that lie apart, written, read, copied and filled: the same bytes as plain loops move, none beside
-// them, in the queue's order. Random cases print their seed.
+// Writes, reads, copies and fills of separate rows: they change exactly the bytes that plain loops change, in
+// the order of the queue. Random cases print their seed.
 #include "backends/queue_support.hpp"
 #include "backends/rect_support.hpp"
 #include "backends/subjects.hpp"
@@ -54,7 +54,7 @@ protected:
         const auto [wrong, right] = std::mismatch(now.begin(), now.end(), block.model.begin());
         ASSERT_EQ(wrong, now.end()) << what << ": byte " << wrong - now.begin();
     }
-    /// About that many bytes, there and back, from rows that lie apart to rows side by side and vice versa.
+    /// Writes and reads back about that many bytes, from separate rows to contiguous ones and vice versa.
     void move_much(std::uint64_t row, std::uint64_t total) {
         SCOPED_TRACE(cat("rows of ", row));
         Random random(seed_or(8));
@@ -414,7 +414,7 @@ TEST_P(RectTest, AReadIsThereWhenItsPointHasPassed) {
         Bytes data(60'000);
         Bytes model = data;
         const Point point = queue->read(data.data(), *block.memory, {rect, data_at, at});
-        while (queue->timeline().completed() < point) std::this_thread::yield();  // nobody waits
+        while (queue->timeline().completed() < point) std::this_thread::yield();  // without a waiting thread
         copy_on_host(model.data(), data_at, block.model.data(), at, rect);
         EXPECT_TRUE(data == model);
     });

@@ -130,7 +130,7 @@ TEST_F(ReferenceQueueTest, CommandsBehindACallbackRunInOrderWithWhatTheyWereGive
     const Point last = read_at(*queue, *b, 0, std::as_writable_bytes(std::span(back)));
     std::fill(data.begin(), data.end(), -7);  // theirs to keep
 
-    EXPECT_EQ(last, first + 12) << "points are given out at once";
+    EXPECT_EQ(last, first + 12) << "points are issued at once";
     EXPECT_LT(queue->timeline().completed(), first);
     EXPECT_EQ(*reinterpret_cast<const int*>(a->host()), 1) << "nothing has run";
     gate.open();
@@ -255,7 +255,7 @@ TEST_F(ReferenceQueueTest, ACallbackMayGiveCommandsToItsQueue) {
     gate.open();
     wait();
     wait();  // the first was for what was known before
-    EXPECT_EQ(seen, std::vector<int>{15}) << "behind what was given before";
+    EXPECT_EQ(seen, std::vector<int>{15}) << "after the commands submitted before";
 }
 
 TEST_F(ReferenceQueueTest, WhatACallbackHoldsEndsBeforeItsPointPasses) {

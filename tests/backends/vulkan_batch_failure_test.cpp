@@ -1,4 +1,4 @@
-// Batches on Vulkan devices behind the host's commands, on several threads, and with drivers that fail.
+// Batches on Vulkan devices after host commands, on several threads, and with failing drivers.
 #include "backends/vulkan_batch_support.hpp"
 
 #include <volley/error.hpp>

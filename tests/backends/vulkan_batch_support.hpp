@@ -33,7 +33,7 @@ protected:
         VulkanTest::TearDown();
     }
 
-    /// data[i] = data[i] * factor + i; a command behind those that are named.
+    /// Returns a command data[i] = data[i] * factor + i that depends on the commands `after`.
     backends::BatchCommand multiply(backends::Memory& memory, std::uint32_t count,
                                     std::vector<std::uint32_t> after = {}, const int* factor = &two) {
         backends::BatchCommand command;
@@ -55,7 +55,7 @@ protected:
         return command;
     }
     VulkanBatch& prepare(std::vector<backends::BatchCommand> commands, std::uint32_t value_bytes = 0) {
-        // Levels only tell what `after` does.
+        // Levels follow from `after`.
         for (backends::BatchCommand& command : commands) {
             for (const std::uint32_t other : command.after)
                 command.level = std::max(command.level, commands[other].level + 1);

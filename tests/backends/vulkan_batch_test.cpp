@@ -72,7 +72,7 @@ TEST_P(VulkanBatchTest, OneBarrierSeparatesTwoLevels) {
 
 TEST_P(VulkanBatchTest, WhatABarrierHasOrderedNeedsNoOther) {
     const auto a = filled(256, 1), b = filled(256, 1), c = filled(256, 7);
-    // The last follows the first alone, which lies before the barrier of the third.
+    // The last command depends only on the first, which precedes the barrier of the third.
     EXPECT_EQ(prepare({multiply(*a, 256), multiply(*b, 256), multiply(*b, 256, {1}),
                        copy_command(*c, *a, 1024, {0})})
                   .barriers(),

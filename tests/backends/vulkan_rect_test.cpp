@@ -1,4 +1,4 @@
-// Rows that lie apart on Vulkan: which commands of the driver's they become, and that each of these ways
+// Transfers of separate rows on Vulkan: which driver commands they use, and that each of these ways
 // moves the right bytes. tests/backends/rect_test.cpp has what holds for every backend.
 #include "backends/vulkan_support.hpp"
 

@@ -134,7 +134,7 @@ VOLLEY_BACKEND_TEST(ElementType, IsCopiedWholeAndInViews) {
         from.sub(slice(0, 10, 2)).copy_from(to.sub({all, 6}));
         EXPECT_EQ(bytes_on(1, from.sub(slice(0, 10, 2))), part(elements, size, 6, 5, 7));
         EXPECT_EQ(bytes_on(1, from.sub(slice(1, 10, 2))), part(elements, size, 1, 5, 2))
-            << "what lies between";
+            << "the bytes in between";
     });
 }
 

@@ -111,7 +111,7 @@ TEST_P(Bounds, AGraphWithAFailingCommandCompletesAndCanBeSubmittedAgain) {
         const Event done = g.submit();
         EXPECT_NE(message_of([&] { done.wait(); }).find("kernel 'shift'"), std::string::npos);
         EXPECT_EQ(other.read(0)[7], expected) << "what does not depend on it is done";
-        EXPECT_NO_THROW(done.wait()) << "the error is told once";
+        EXPECT_NO_THROW(done.wait()) << "the error is reported once";
     }
     auto good = record([&] { twice(other); });
     good.submit().wait();

@@ -1,4 +1,4 @@
-// A small JSON parser for the trace tests, which rejects invalid JSON and gives access to the values.
+// A small JSON parser for the trace tests, which rejects invalid JSON and provides access to the values.
 #pragma once
 
 #include <cctype>

@@ -3,7 +3,7 @@
 //
 // A command follows
 // - everything that the host had waited for when it was submitted;
-// - everything that its queue was told to wait for before;
+// - everything that its queue had to wait for before;
 // - all commands of its queue, or those up to Launch::after.
 // The exception is the host's part of a write: the host reads the data during submission. In a batch, a
 // command also follows earlier instances, and the commands that its `after` names, transitively.

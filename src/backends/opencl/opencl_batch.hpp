@@ -2,7 +2,7 @@
 // queue: one point, and one flush to the device. Their cl_kernels are created with the batch, with all
 // arguments set except the dynamic ones.
 //
-// Copies, fills and kernels that report are submitted as separate commands, as they are outside of a batch.
+// Copies, fills and kernels that report are submitted as separate commands, as they are outside a batch.
 #pragma once
 
 #include "backends/api/batch.hpp"

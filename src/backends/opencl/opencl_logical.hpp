@@ -36,7 +36,7 @@ public:
     backends::DeviceClock clock;
     /// Creates an in-order command queue; `timed` enables profiling of its events.
     [[nodiscard]] cl_command_queue make_queue(bool timed = false);
-    /// Returns a queue number below max_queues, reserved until it is given back. Throws if all are in use.
+    /// Returns a queue number below max_queues, reserved until it is released. Throws if all are in use.
     [[nodiscard]] unsigned take_slot();
     void give_back_slot(unsigned slot) noexcept;
 

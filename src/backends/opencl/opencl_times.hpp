@@ -10,7 +10,7 @@
 
 namespace volley::backends::opencl {
 
-/// One command of our queue, which may be several commands of the driver's.
+/// One command of our queue, which may be several driver commands.
 class TimedEvents {
 public:
     explicit TimedEvents(std::shared_ptr<LogicalDevice> device);

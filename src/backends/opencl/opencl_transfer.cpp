@@ -79,7 +79,7 @@ Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const std::b
         std::byte* staged = bytes_of(piece);
         const RectPlace staged_at = backends::dense(part.rect);
         backends::copy_rows(staged, from, {part.rect, staged_at, part.in(move.from)});
-        // The epilogue keeps a piece outside of the ring alive until the command has completed.
+        // The epilogue keeps a piece outside the ring alive until the command has completed.
         backends::Epilogue epilogue;
         epilogue.staging = piece.own;
         const RectMove call = backends::joined({part.rect, part.in(in_buffer(to, move.to)), staged_at});
