@@ -2,6 +2,7 @@
 // chunks of instances, commands that cannot be recorded, drivers that fail.
 #include "backends/vulkan/vulkan_batch.hpp"
 #include "backends/api/batch.hpp"
+#include "backends/vulkan_batch_support.hpp"
 #include "backends/vulkan_support.hpp"
 #include "backends/vulkan_watch.hpp"
 #include "core/text.hpp"
