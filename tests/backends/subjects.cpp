@@ -2,9 +2,11 @@
 #include "backends/subjects.hpp"
 
 #include "backends/cpu_support.hpp"
+#include "backends/opencl_faults.hpp"
 #include "backends/opencl_support.hpp"
 #include "backends/queue_support.hpp"
 #include "backends/reference/reference_device.hpp"
+#include "backends/vulkan_faults.hpp"
 #include "backends/vulkan_support.hpp"
 
 #include <vector>
@@ -43,6 +45,16 @@ std::unique_ptr<backends::Program> vulkan_program(backends::Device& device) {
     return backends::vulkan::multiply_add(static_cast<backends::vulkan::VulkanDevice&>(device));
 }
 
+std::unique_ptr<DriverFaults> vulkan_faults(backends::Device& device) {
+    namespace vk = backends::vulkan;
+    return std::make_unique<vk::VulkanFaults>(static_cast<vk::VulkanDevice&>(device));
+}
+
+std::unique_ptr<DriverFaults> opencl_faults(backends::Device& device) {
+    namespace cl = backends::opencl;
+    return std::make_unique<cl::OpenClFaults>(static_cast<cl::OpenClDevice&>(device));
+}
+
 std::unique_ptr<backends::Program> compiled(backends::Device& device) {
     return device.compile(multiply_add_kernel());
 }
@@ -52,19 +64,19 @@ std::unique_ptr<backends::Program> compiled(backends::Device& device) {
 std::span<const Subject> subjects() {
     static const Subject all[] = {
         {"lavapipe", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_MESA_LLVMPIPE, mapped); },
-         vulkan_program, false},
+         vulkan_program, vulkan_faults},
         {"swiftshader", [](bool mapped) { return open_vulkan(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, mapped); },
-         vulkan_program, false},
-        {"pocl", open_opencl, compiled, false}};
+         vulkan_program, vulkan_faults},
+        {"pocl", open_opencl, compiled, opencl_faults}};
     return all;
 }
 
 std::span<const Subject> every_subject() {
     static const std::vector<Subject> all = [] {
         std::vector<Subject> list(subjects().begin(), subjects().end());
-        list.push_back({"cpu", open_cpu<3>, compiled, true});
-        list.push_back({"cpu_of_one_thread", open_cpu<1>, compiled, true});
-        list.push_back({"reference", open_reference, compiled, true});
+        list.push_back({"cpu", open_cpu<3>, compiled, nullptr, true});
+        list.push_back({"cpu_of_one_thread", open_cpu<1>, compiled, nullptr, true});
+        list.push_back({"reference", open_reference, compiled, nullptr, true});
         return list;
     }();
     return all;

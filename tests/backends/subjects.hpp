@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/api/device.hpp"
+#include "backends/driver_faults.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +20,8 @@ struct Subject {
     /// device memory, and the staging ring is so small that transfers wrap around it many times.
     std::function<std::unique_ptr<backends::Device>(bool mapped)> open;
     std::function<std::unique_ptr<backends::Program>(backends::Device&)> multiply_add;
+    /// Makes the driver of an opened device fail on request; null for devices without a driver.
+    std::function<std::unique_ptr<DriverFaults>(backends::Device&)> faults = nullptr;
     bool on_host = false;  // device memory is always host memory, so `mapped` has no effect
 };
 
