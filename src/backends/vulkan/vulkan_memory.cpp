@@ -47,8 +47,7 @@ std::uint64_t address_of(LogicalDevice& device, VkBuffer buffer) noexcept {
 Heap::Heap(std::shared_ptr<LogicalDevice> device, HeapUse use, const HeapOptions& options)
     : device_(std::move(device)),
       block_bytes_(options.block_bytes),
-      limit_(options.limit),
-      limit_by_user_(options.limit_by_user) {
+      budget_(device_->name(), options.limit, options.limit_by_user) {
     pick_type(use, options);
 }
 
@@ -101,18 +100,6 @@ void Heap::pick_type(HeapUse use, const HeapOptions& options) {
 
 Heap::~Heap() {
     for (Block& block : blocks_) destroy(block);
-}
-
-void Heap::refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const {
-    fail(ErrorCode::OutOfMemory, cat("an allocation of ", bytes, " bytes failed: ", why),
-         cat("device ", device_->name(), ", ", live_, " bytes in use"), advice);
-}
-
-void Heap::check_budget(std::uint64_t bytes) const {
-    if (limit_ == 0 || (bytes <= limit_ && live_ <= limit_ - bytes)) return;
-    refuse(bytes, cat("the limit is ", limit_, " bytes"),
-           limit_by_user_ ? "free buffers, use smaller ones, or raise memory_limit or VOLLEY_MEMORY_LIMIT"
-                          : "free buffers or use smaller ones; the limit is the machine's memory");
 }
 
 VkResult Heap::make_block(std::uint64_t bytes, bool dedicated, Block& to) {
@@ -174,19 +161,16 @@ void Heap::drop_empty_blocks() noexcept {
 Heap::Suballocation Heap::take(std::uint64_t wanted) {
     device_->check_lost();
     const std::uint64_t bytes = round_up(wanted);
-    const std::scoped_lock lock(mutex_);
-    check_budget(wanted);
     if (bytes > max_bytes_)
-        refuse(wanted, cat("the device limits a buffer to ", max_bytes_, " bytes"),
-               "use several smaller buffers");
+        budget_.refuse(wanted, cat("the device limits a buffer to ", max_bytes_, " bytes"),
+                       "use several smaller buffers");
+    budget_.take(wanted);
+    const std::scoped_lock lock(mutex_);
     const bool dedicated = bytes > block_bytes_ / 2;
     if (!dedicated) {
         for (Block& block : blocks_) {
             if (!block.parts) continue;
-            if (const auto part = block.parts->allocate(bytes)) {
-                live_ += wanted;
-                return {&block, part->offset, part->handle};
-            }
+            if (const auto part = block.parts->allocate(bytes)) return {&block, part->offset, part->handle};
         }
     }
     // If a whole block does not fit, try a smaller one.
@@ -202,21 +186,21 @@ Heap::Suballocation Heap::take(std::uint64_t wanted) {
         }
     }
     if (result < 0) {
+        budget_.give_back(wanted);
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-            refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
+            budget_.refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
         device_->check(result, "vkAllocateMemory");
     }
     Block& block = blocks_.emplace_back(std::move(made));
     held_ += size;
-    live_ += wanted;
     if (dedicated) return {&block, 0, 0};
     const auto part = block.parts->allocate(bytes);
     return {&block, part->offset, part->handle};
 }
 
 void Heap::give_back(const Suballocation& range, std::uint64_t bytes) noexcept {
+    budget_.give_back(bytes);
     const std::scoped_lock lock(mutex_);
-    live_ -= bytes;
     if (range.block->parts) {
         range.block->parts->free(range.handle);
         if (!range.block->parts->empty()) return;
@@ -231,11 +215,6 @@ void Heap::give_back(const Suballocation& range, std::uint64_t bytes) noexcept {
     }
     destroy(*range.block);
     blocks_.remove_if([&](const Block& block) { return &block == range.block; });
-}
-
-std::uint64_t Heap::live() const {
-    const std::scoped_lock lock(mutex_);
-    return live_;
 }
 
 std::uint64_t Heap::held() const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "backends/api/memory.hpp"
+#include "backends/common/memory_budget.hpp"
 #include "backends/common/tlsf.hpp"
 #include "backends/vulkan/vulkan_logical.hpp"
 
@@ -60,7 +61,7 @@ public:
     [[nodiscard]] bool mapped() const noexcept { return mapped_; }
     /// Returns whether the host reads it as fast as ordinary host memory.
     [[nodiscard]] bool cached() const noexcept { return cached_; }
-    [[nodiscard]] std::uint64_t live() const;
+    [[nodiscard]] std::uint64_t live() const noexcept { return budget_.live(); }
     /// Returns the bytes allocated from the driver; for tests.
     [[nodiscard]] std::uint64_t held() const;
 
@@ -69,8 +70,6 @@ private:
     [[nodiscard]] VkResult make_block(std::uint64_t bytes, bool dedicated, Block& to);
     void destroy(Block& block) noexcept;
     void drop_empty_blocks() noexcept;
-    void check_budget(std::uint64_t bytes) const;
-    [[noreturn]] void refuse(std::uint64_t bytes, std::string_view why, std::string_view advice) const;
 
     std::shared_ptr<LogicalDevice> device_;
     std::uint32_t type_ = 0;
@@ -78,12 +77,10 @@ private:
     bool cached_ = false;
     std::uint64_t block_bytes_;
     std::uint64_t max_bytes_ = 0;  // of one allocation
-    std::uint64_t limit_;
-    bool limit_by_user_;
+    backends::MemoryBudget budget_;
 
     mutable std::mutex mutex_;
     std::list<Block> blocks_;  // stable addresses
-    std::uint64_t live_ = 0;
     std::uint64_t held_ = 0;
 };
 
