@@ -21,8 +21,6 @@ std::string list(std::span<const DType> types) {
     fail(ErrorCode::IrError, cat("'", mnemonic(op), "' cannot take ", list(operands)), {}, rule);
 }
 
-// Elementwise operations take scalars and vectors.
-bool is_elementwise(DType t) { return t.is_scalar() || t.is_vector(); }
 bool is_number(DType t) { return is_elementwise(t) && !t.is_bool(); }
 bool is_real(DType t) { return is_elementwise(t) && t.is_float(); }
 bool is_whole(DType t) { return is_elementwise(t) && t.is_integer(); }

@@ -5,6 +5,9 @@
 
 namespace volley::ir {
 
+/// Returns whether elementwise operations take the type: scalars and vectors.
+[[nodiscard]] inline bool is_elementwise(DType type) { return type.is_scalar() || type.is_vector(); }
+
 /// Returns the result type of an operation on operands of these types; void for statements. If the form
 /// allows several result types (Convert, Bitcast, Construct, Const, Zero, roots, BufferSize), `requested`
 /// selects one and is checked; otherwise it may be void. Throws IrError, whose message names the operation

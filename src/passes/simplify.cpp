@@ -10,12 +10,11 @@
 namespace volley::passes {
 
 using ir::Form;
+using ir::is_elementwise;
 using ir::NodeId;
 using ir::Op;
 
 namespace {
-
-bool is_elementwise(DType t) { return t.is_scalar() || t.is_vector(); }
 
 // Returns whether `to` represents every value of `from` exactly.
 bool is_exact(ScalarType from, ScalarType to) {
