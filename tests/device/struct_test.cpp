@@ -262,7 +262,7 @@ VOLLEY_DEVICE_TEST(Struct, AValueParameterTakesADynamicValue) {
         add(out, 100u);
     });
     graph.bind("x", {1u, 20u});
-    graph.submit();
+    graph.submit({.instances = 2});
     EXPECT_EQ(out.read(0), std::vector<u32>(8, 221));
 }
 

@@ -87,7 +87,7 @@ void Generator::output_statement() {
     } else {
         b_.store(output.root, operand(type).id, path);
     }
-    if (random_.chance(10)) b_.emit(Op::Fence, {}, {}, random_.below(5));
+    if (random_.chance(10)) b_.emit(Op::Fence, {}, {}, random_.below(4));
 }
 
 // Each invocation loads or stores consecutive elements in any order, which compilers turn into vectors and
