@@ -35,15 +35,15 @@ int main() {
     axpy.over(10)(x, y, 2.0f);  // the first ten only
     good &= check(y.read(0)[9] == 13.0f && y.read(0)[10] == 7.0f, "over(10) touches ten elements");
 
-    // Two dimensions: x runs fastest.
+    // Two dimensions: over(image) runs one invocation per element, with x along the last axis. image(y, x)
+    // uses the strides of the buffer, so it also works for padded arrays and views.
     auto distance_from_corner = kernel("distance", [](Buff<float> image) {
         auto p = global_id();
-        auto width = global_size().x;
-        image[p.y * width + p.x] = sqrt(square(cast<float>(p.x)) + square(cast<float>(p.y)));
+        image(p.y, p.x) = sqrt(square(cast<float>(p.x)) + square(cast<float>(p.y)));
     });
     Buffer<float> image({48, 64});
-    distance_from_corner.over({64, 48})(image);
-    good &= check(image.read(0)[4 * 64 + 3] == 5.0f, "over({64, 48}): the pixel (3, 4) is 5 away");
+    distance_from_corner.over(image)(image);
+    good &= check(image.read(0)[4 * 64 + 3] == 5.0f, "over(image): the pixel (3, 4) is 5 away");
 
     // Workgroups: groups() counts them, local() sizes them.
     auto who = kernel("who", [](Buff<u32> out) { out[global_id().x] = group_id().x * 1000u + local_id().x; });

@@ -48,11 +48,11 @@ int main() {
             x = next;
             n += 1u;
         }
-        image[p.y * width + p.x] = n;
+        image(p.y, p.x) = n;
     });
 
     Buffer<u32> image({height, width});
-    mandelbrot.over({width, height})(image);
+    mandelbrot.over(image)(image);
     const std::vector<u32> pixels = image.read(0);
 
     std::ofstream file("mandelbrot.pgm");

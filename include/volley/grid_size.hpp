@@ -1,6 +1,8 @@
 // The size of a launch or of a workgroup: one to three numbers, written `100` or `{64, 64}`.
 #pragma once
 
+#include <volley/shape.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -12,8 +14,8 @@ namespace volley {
 
 namespace detail {
 
-/// One number of a grid size, from any integer type. Values that no grid can have are kept as they are (too
-/// big ones as the biggest) and refused by the launch.
+/// One extent of a grid size, from any integer type. Invalid values are kept, clamped to 63 bits, and refused
+/// by the launch.
 class GridExtent {
 public:
     // NOLINTBEGIN(google-explicit-constructor): sizes are written as plain integers
@@ -31,12 +33,27 @@ private:
 
 }  // namespace detail
 
-/// `over(100)`, `over({640, 480})`. Missing numbers are 1. More than three are refused by the launch.
+/// `over(100)`, `over({640, 480})`, `over(buf.shape())`. Missing numbers are 1. A launch refuses more than
+/// three.
 class GridSize {
 public:
-    constexpr GridSize() noexcept = default;  ///< not given
+    constexpr GridSize() noexcept = default;  ///< not set
     // NOLINTNEXTLINE(google-explicit-constructor): a number is a one-dimensional size
     constexpr GridSize(std::integral auto x) : GridSize({detail::GridExtent(x)}) {}
+    /// Covers an array: x runs along the last axis, y along the one before it, and z along the third from the
+    /// end. Axes before these are merged into z.
+    template <std::same_as<Shape> S>
+    constexpr GridSize(const S& shape) noexcept  // NOLINT(google-explicit-constructor): a shape is a size
+        : rank_(static_cast<std::uint8_t>(shape.rank() < 1   ? 1
+                                          : shape.rank() > 3 ? 3
+                                                             : shape.rank())) {
+        for (int axis = shape.rank(), d = 0; axis-- > 0; ++d) {
+            std::int64_t& size = sizes_[static_cast<std::size_t>(d < 2 ? d : 2)];
+            // A product that overflows is refused by the launch, as the largest size is.
+            constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+            size = shape[axis] != 0 && size > most / shape[axis] ? most : size * shape[axis];
+        }
+    }
     constexpr GridSize(std::initializer_list<detail::GridExtent> sizes) noexcept
         : rank_(static_cast<std::uint8_t>(sizes.size() < 255 ? sizes.size() : 255)) {
         std::size_t d = 0;
@@ -45,7 +62,8 @@ public:
         }
     }
 
-    [[nodiscard]] constexpr int rank() const noexcept { return rank_; }  ///< how many were given; 0: none
+    /// Returns the number of dimensions that were set; 0: none.
+    [[nodiscard]] constexpr int rank() const noexcept { return rank_; }
     [[nodiscard]] constexpr std::int64_t operator[](int d) const noexcept {
         return sizes_[static_cast<std::size_t>(d)];
     }

@@ -1,4 +1,4 @@
-// kernel(name, lambda): a function that runs on devices, called like any other.
+// kernel(name, lambda): creates a function that runs on devices and is called like any other.
 #pragma once
 
 #include <volley/any_buffer.hpp>
@@ -23,15 +23,15 @@ namespace runtime {
 class KernelCore;
 }
 
-/// Declared with a kernel: `kernel("sum", {.local = {256}}, [](...) {...})`.
+/// The options of kernel(): `kernel("sum", {.local = {256}}, [](...) {...})`.
 struct KernelOptions {
-    GridSize local =
-        {};  ///< the workgroup size of every launch; not given: each launch's, or the device's choice
+    /// The workgroup size of every launch. If it is not set, each launch or the device chooses.
+    GridSize local = {};
 };
 
 namespace detail {
 
-/// The lambda behind a kernel, kept until it is traced.
+/// The lambda of a kernel, stored until it is traced.
 class VOLLEY_API KernelBody {
 public:
     KernelBody() = default;
@@ -55,14 +55,14 @@ private:
     F f_;
 };
 
-/// An argument on its way to the runtime: a buffer, or a value's bytes.
+/// An argument as the runtime receives it: a buffer, or the bytes of a value.
 struct BoundArgument {
     const AnyBuffer* buffer = nullptr;
     const void* value = nullptr;
-    const DynamicName* dynamic = nullptr;  // inside of recordings: a name that stands for a value
+    const DynamicName* dynamic = nullptr;  // in recordings: the name of a dynamic value
 };
 
-/// How a launch was asked for.
+/// The options of a launch.
 struct LaunchConfig {
     GridSize over;
     GridSize groups;
@@ -83,8 +83,9 @@ VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config,
 [[noreturn]] VOLLEY_API void fail_argument_type(const runtime::KernelCore& kernel, std::size_t number,
                                                 DType wanted, DType given);
 
-/// Whether a host value of type A may stand for a parameter of type T: integers for integers (checked when
-/// called) and for floats, floats for floats that are no smaller, everything for its own type.
+/// Returns whether a host value of type A may be passed for a parameter of type T: integers for integers
+/// (their range is checked by the call) and for floats, floats for floats of at least their size, and every
+/// type for itself.
 template <class T, class A>
 [[nodiscard]] consteval bool accepts_value() {
     if constexpr (std::is_same_v<T, A>) {
@@ -108,8 +109,8 @@ template <class T, class A>
     return std::is_same_v<A, AnyBuffer> || std::is_base_of_v<Buffer<T>, A>;
 }
 
-/// Fails to compile, in the compiler's words about CheckArgument<number, parameter, given>, when they do not
-/// fit.
+/// Fails to compile if an argument does not fit its parameter. The compiler's message contains
+/// CheckArgument<number, parameter, argument>.
 template <std::size_t Number, class Parameter, class Given>
 struct CheckArgument {
     using Traits = lang::ParamTraits<Parameter>;
@@ -124,7 +125,7 @@ struct CheckArgument {
                   "what was given>");
     static constexpr bool fits() {
         if constexpr (buffer != given_buffer) {
-            return true;  // said above
+            return true;  // reported above
         } else if constexpr (buffer) {
             return accepts_buffer<Element, Given>();
         } else if constexpr (is_dynamic<Given>) {
@@ -143,7 +144,7 @@ struct CheckArgument {
     static constexpr bool ok = buffer == given_buffer && fits();
 };
 
-/// Holds an argument in the parameter's type for as long as the call takes.
+/// Holds an argument, converted to the parameter's type, for the duration of the call.
 template <class Parameter>
 class ValueArgument {
     using T = typename lang::ParamTraits<Parameter>::element;
@@ -209,19 +210,19 @@ using HeldArgument =
 
 }  // namespace detail
 
-/// A kernel with parameters P (Buff<T>, Const<T>, Value<T>). Inside of record(), a value may also be a name,
-/// dyn<T>(). A cheap value: copies share what was traced and compiled. It is traced at its first launch, and
-/// compiled for each device when it first runs there (milliseconds); a later launch costs a few hundred
-/// nanoseconds and returns before the work is done. Thread-safe.
+/// A kernel with parameters P: Buff<T>, Const<T>, Value<T>. While a graph is recorded, a value may also be a
+/// name, dyn<T>("name"). Copies are cheap and share the traced and compiled code. A kernel is traced at its
+/// first launch, and compiled for each device when it first runs there (milliseconds). A later launch costs a
+/// few hundred nanoseconds and returns before the work is done. Thread-safe.
 ///
-///     scale(buf, 2.0f);                             // one invocation per element of the first buffer
+///     scale(buf, 2.0f);                                // one invocation per element of the first buffer
 ///     scale.over({640, 480}).on(queue(1))(buf, 2.0f);
 template <class... P>
 class Kernel {
 public:
-    /// Runs it, on one queue or on all queues of the current context. Throws LaunchError for sizes or
-    /// arguments that no launch can have, before anything runs; TraceError and CompileError at the first
-    /// launch. Whatever is thrown, the context goes on working.
+    /// Launches the kernel on one queue, or on all queues of the current context. Throws LaunchError for
+    /// invalid sizes or arguments, before anything runs; TraceError and CompileError at the first launch. The
+    /// context remains usable after any of them.
     template <class... A>
     Event operator()(const A&... arguments) const {
         static_assert(
@@ -234,25 +235,34 @@ public:
         }
     }
 
-    /// How many invocations: over(n), over({nx, ny}), over({nx, ny, nz}). Zero is legal and does nothing.
+    /// Sets the number of invocations: over(n), over({nx, ny}), over({nx, ny, nz}). A size of zero is legal
+    /// and launches nothing. over(buf.shape()) and over(buf) run one invocation per element, with x along the
+    /// last axis, so that buf(y, x) is the element of global_id() (x, y); leading axes beyond the third are
+    /// merged into z.
     [[nodiscard]] Kernel over(GridSize size) const& { return Kernel(*this).over(size); }
     [[nodiscard]] Kernel over(GridSize size) && { return config_.over = size, std::move(*this); }
-    /// How many workgroups instead.
+    [[nodiscard]] Kernel over(const AnyBuffer& buffer) const& { return over(GridSize(buffer.shape())); }
+    [[nodiscard]] Kernel over(const AnyBuffer& buffer) && {
+        return std::move(*this).over(GridSize(buffer.shape()));
+    }
+    /// Sets the number of workgroups instead.
     [[nodiscard]] Kernel groups(GridSize size) const& { return Kernel(*this).groups(size); }
     [[nodiscard]] Kernel groups(GridSize size) && { return config_.groups = size, std::move(*this); }
-    /// The size of a workgroup.
+    /// Sets the size of a workgroup.
     [[nodiscard]] Kernel local(GridSize size) const& { return Kernel(*this).local(size); }
     [[nodiscard]] Kernel local(GridSize size) && { return config_.local = size, std::move(*this); }
-    /// One queue only.
+    /// Runs on this queue only.
     [[nodiscard]] Kernel on(Queue queue) const& { return Kernel(*this).on(std::move(queue)); }
     [[nodiscard]] Kernel on(Queue queue) && { return config_.queue = std::move(queue), std::move(*this); }
 
     [[nodiscard]] std::string_view name() const noexcept { return detail::kernel_name(*core_); }
-    /// Traces now, if it was not yet: reports what is wrong with the body without launching it.
+    /// Traces the kernel if it is not traced yet, and so checks its body without a launch. Throws TraceError
+    /// and IrError.
     lang::TracedKernel trace() const { return detail::traced(*core_); }
-    /// The IR as text.
+    /// Returns the IR as text.
     [[nodiscard]] std::string ir() const { return trace().to_string(); }
-    /// What the device of on()'s queue, or the current context's first, is given: assembly on the CPU.
+    /// Returns the code for the device of on()'s queue, else for the current context's first device: assembly
+    /// on the CPU, SPIR-V text on Vulkan, OpenCL C on OpenCL.
     [[nodiscard]] std::string code() const { return detail::device_code(*core_, config_); }
 
 private:
@@ -279,7 +289,7 @@ private:
 
 namespace detail {
 
-/// Makes kernels of what they share.
+/// Creates kernels from their shared state.
 class KernelAccess {
 public:
     template <class... P>
@@ -294,9 +304,8 @@ public:
 
 }  // namespace detail
 
-/// Makes a kernel of a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>. Costs
-/// nothing yet: the lambda is kept, and called once, when the kernel is first launched. The name is for
-/// messages and profiles.
+/// Creates a kernel from a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>. The
+/// lambda is stored, and called once, at the first launch. The name appears in messages and profiles.
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();

@@ -70,6 +70,19 @@ NodeId Builder::param(DType type, std::string_view name, ParamKind kind) {
     return id;
 }
 
+NodeId Builder::layout_param(ParamKind kind, DType type, std::uint32_t buffer, std::uint32_t axis) {
+    for (const Param& known : fn_.params) {
+        if (known.kind == kind && known.type == type && known.buffer == buffer && known.axis == axis)
+            return known.node;
+    }
+    const std::string name =
+        cat(fn_.params[buffer].name, kind == ParamKind::Extent ? ".extent" : ".stride", axis);
+    const NodeId id = param(type, name, kind);
+    fn_.params.back().buffer = buffer;
+    fn_.params.back().axis = axis;
+    return id;
+}
+
 NodeId Builder::shared(DType type) { return declare(Op::Shared, type, 0); }
 
 NodeId Builder::var(DType type) {

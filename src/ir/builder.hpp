@@ -21,6 +21,8 @@ public:
     // insertion point.
     NodeId buffer(DType element, std::string_view name, bool read_only = false);
     NodeId param(DType type, std::string_view name, ParamKind kind = ParamKind::Const);
+    /// Returns the Extent or Stride parameter of a buffer's axis; the first call for each declares it.
+    NodeId layout_param(ParamKind kind, DType type, std::uint32_t buffer, std::uint32_t axis);
     NodeId shared(DType type);
     NodeId var(DType type);  // zero until it is stored to
 

@@ -58,8 +58,9 @@ struct Region {
 
 enum class ParamKind : std::uint8_t {
     Buffer,  // Buff<T>, Buff<const T>
-    Const,   // Const<T>: fixed when the launch is recorded
-    Dyn,     // bound for each submitted instance
+    Const,   // Const<T>, Value<T>: passed by the caller
+    Extent,  // the extent of an axis of a bound buffer, in elements; passed by the runtime
+    Stride,  // the distance between neighbours along an axis, in elements; passed by the runtime
 };
 
 struct Param {
@@ -68,6 +69,17 @@ struct Param {
     std::string name;        // "data", or "arg0" if the host language provides no name
     bool read_only = false;  // Buff<const T>
     NodeId node = none;      // the Buffer or Param node
+    /// Of a buffer: the number of dimensions that its accesses by position need; 0: any.
+    std::uint32_t rank = 0;
+    /// Of an Extent or Stride: the parameter index of the buffer, and the axis.
+    std::uint32_t buffer = 0;
+    std::uint32_t axis = 0;
+
+    /// Returns whether the runtime computes the value from the layout of a bound buffer. These parameters
+    /// follow all others.
+    [[nodiscard]] bool is_layout() const noexcept {
+        return kind == ParamKind::Extent || kind == ParamKind::Stride;
+    }
 };
 
 using Dim3 = std::array<std::uint32_t, 3>;

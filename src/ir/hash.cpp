@@ -40,6 +40,7 @@ public:
         for (const Param& param : fn_.params) {
             hasher_.add(param.kind, param.read_only);
             add_type(param.type);
+            if (param.rank != 0 || param.is_layout()) hasher_.add(param.rank, param.buffer, param.axis);
             if (param.node < numbers_.size()) numbers_[param.node] = next_;
             ++next_;
         }

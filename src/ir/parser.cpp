@@ -449,8 +449,14 @@ private:
         param.name = need_string("the parameter's name in quotes");
         if (kind == ParamKind::Buffer) {
             param.read_only = accept_word("read_only");
-        } else if (accept_word("dyn")) {
-            kind = ParamKind::Dyn;
+            if (accept_word("rank")) param.rank = need_integer<std::uint32_t>("the number of dimensions");
+        } else if (const bool extent = accept_word("extent"); extent || accept_word("stride")) {
+            kind = extent ? ParamKind::Extent : ParamKind::Stride;
+            need_mark('(');
+            param.buffer = need_integer<std::uint32_t>("the index of a buffer parameter");
+            need_mark(',');
+            param.axis = need_integer<std::uint32_t>("an axis");
+            need_mark(')');
         }
         param.kind = kind;
         param.node =

@@ -156,6 +156,12 @@ private:
         out_ += '\n';
     }
 
+    static std::string layout_text(const Param& param) {
+        if (!param.is_layout()) return {};
+        return cat(param.kind == ParamKind::Extent ? " extent(" : " stride(", param.buffer, ", ", param.axis,
+                   ")");
+    }
+
     void print_param(const Param& param) {
         Loc loc;
         if (param.node < fn_.nodes.size()) {
@@ -165,7 +171,7 @@ private:
         const bool buffer = param.kind == ParamKind::Buffer;
         line(cat("%", next_++, buffer ? " = buffer " : " = param ", type_text(param.type), " ",
                  quote(param.name), param.read_only ? " read_only" : "",
-                 param.kind == ParamKind::Dyn ? " dyn" : ""),
+                 param.rank != 0 ? cat(" rank ", param.rank) : "", layout_text(param)),
              loc);
     }
 

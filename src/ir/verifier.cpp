@@ -7,6 +7,8 @@
 #include "ir/literal.hpp"
 #include "ir/typing.hpp"
 
+#include <volley/shape.hpp>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -78,19 +80,49 @@ private:
 
     void check_param(std::size_t i) {
         const Param& param = fn_.params[i];
-        if (param.kind > ParamKind::Dyn)
+        if (param.kind > ParamKind::Stride)
             refuse(cat("parameter ", i, " has an unknown kind"), "use the enumerators of ParamKind");
         if (param.type.is_void()) refuse(cat("parameter ", i, " has no type"), "set its type");
         check_parts(param.type, 0);
         if (param.read_only && param.kind != ParamKind::Buffer) {
             refuse(cat("parameter ", i, " is a read-only value"), "declare only buffers as read-only");
         }
+        check_layout(i);
         if (param.node == none) return;
         const Op op = param.kind == ParamKind::Buffer ? Op::Buffer : Op::Param;
         if (param.node >= fn_.nodes.size() || fn_[param.node].op != op || fn_[param.node].imm != i ||
             fn_[param.node].type != param.type) {
             refuse(cat("parameter ", i, " and its node disagree"),
                    "its node must be a buffer or param of the same index and type");
+        }
+    }
+
+    void check_layout(std::size_t i) {
+        const Param& param = fn_.params[i];
+        if (param.rank > static_cast<std::uint32_t>(max_rank) ||
+            (param.rank != 0 && param.kind != ParamKind::Buffer)) {
+            refuse(cat("parameter ", i, " has the rank ", param.rank),
+                   cat("give only buffers a rank, of at most ", max_rank));
+        }
+        if (!param.is_layout()) {
+            if (i != 0 && fn_.params[i - 1].is_layout()) {
+                refuse(cat("parameter ", i, " follows an extent or stride"),
+                       "declare extents and strides after all other parameters");
+            }
+            return;
+        }
+        if (param.buffer >= fn_.params.size() || fn_.params[param.buffer].kind != ParamKind::Buffer ||
+            param.axis >= static_cast<std::uint32_t>(max_rank)) {
+            refuse(cat("parameter ", i, " is the extent or stride of no axis of a buffer"),
+                   cat("refer to a buffer parameter and an axis below ", max_rank));
+        }
+        if (param.type != DType(ScalarType::U32) && param.type != DType(ScalarType::U64))
+            refuse(cat("parameter ", i, " has the type ", param.type.name()),
+                   "use u32 or u64 for extents and strides");
+        if (param.kind == ParamKind::Stride && param.axis >= fn_.params[param.buffer].rank) {
+            refuse(cat("parameter ", i, " is the stride of axis ", param.axis, " of a buffer of rank ",
+                       fn_.params[param.buffer].rank),
+                   "set the buffer's rank above the axis");
         }
     }
 

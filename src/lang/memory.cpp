@@ -4,6 +4,10 @@
 #include "lang/expand.hpp"
 
 #include <volley/lang/structs.hpp>
+#include <volley/shape.hpp>
+
+#include <algorithm>
+#include <limits>
 
 namespace volley::lang {
 namespace {
@@ -139,6 +143,58 @@ Ref buffer_size(Ref buffer, ScalarType type, Site at) {
     Tracer& t = Tracer::current(at);
     t.check(buffer);
     return t.wrap(t.builder().emit(ir::Op::BufferSize, {buffer.node()}, type));
+}
+
+namespace {
+
+bool needs_64_bits(Tracer& t, ir::NodeId index) {
+    if (t.type(index).size() < 8) return false;
+    const auto constant = t.function().constant_int(index);
+    return !constant || *constant < 0 || *constant > std::numeric_limits<std::uint32_t>::max();
+}
+
+std::uint32_t parameter_of(Tracer& t, Ref buffer) {
+    t.check(buffer);
+    return static_cast<std::uint32_t>(t.function()[buffer.node()].imm);
+}
+
+}  // namespace
+
+Ref buffer_position(Ref buffer, const Ref* indices, std::size_t count) {
+    Tracer& t = Tracer::current();
+    Expand x(t);
+    const std::uint32_t parameter = parameter_of(t, buffer);
+    std::uint32_t& rank = t.function().params[parameter].rank;
+    if (rank != 0 && rank != count) {
+        t.fail(cat("a buffer is accessed with ", count, count == 1 ? " index" : " indices", " and with ",
+                   rank, " elsewhere"),
+               "use one index per dimension of the buffer, or data[i] for the flat index");
+    }
+    rank = static_cast<std::uint32_t>(count);
+
+    std::vector<ir::NodeId> position(count);
+    for (std::size_t k = 0; k < count; ++k) position[k] = t.read(indices[k]);
+    const bool wide = std::ranges::any_of(position, [&](ir::NodeId id) { return needs_64_bits(t, id); });
+    const DType type = wide ? ScalarType::U64 : ScalarType::U32;
+    ir::NodeId sum = ir::none;
+    for (std::uint32_t k = 0; k < count; ++k) {
+        ir::NodeId index = position[k];
+        if (t.type(index) != type) index = t.builder().emit(ir::Op::Convert, {index}, type);
+        const ir::NodeId stride = t.builder().layout_param(ir::ParamKind::Stride, type, parameter, k);
+        const ir::NodeId term = x.mul(index, stride);
+        sum = sum == ir::none ? term : x.add(sum, term);
+    }
+    return t.wrap(sum);
+}
+
+Ref buffer_extent(Ref buffer, int axis, ScalarType type, Site at) {
+    Tracer& t = Tracer::current(at);
+    if (axis < 0 || axis >= max_rank) {
+        t.fail(cat("extent(", axis, ") is not an axis of a buffer"),
+               cat("use 0 for the first axis, up to ", max_rank - 1));
+    }
+    return t.wrap(t.builder().layout_param(ir::ParamKind::Extent, type, parameter_of(t, buffer),
+                                           static_cast<std::uint32_t>(axis)));
 }
 
 void fail_partial(unsigned given, unsigned rank) {

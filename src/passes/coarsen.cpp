@@ -133,6 +133,9 @@ Coarsened coarsen(const Function& fn, const Coarsening& how) {
         const NodeId copy = param.kind == ir::ParamKind::Buffer
                                 ? b.buffer(param.type, param.name, param.read_only)
                                 : b.param(param.type, param.name, param.kind);
+        to.params.back().rank = param.rank;
+        to.params.back().buffer = param.buffer;
+        to.params.back().axis = param.axis;
         if (param.node != ir::none) copier.set(param.node, copy);
         result.original.push_back(p);
     }

@@ -3,6 +3,9 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "passes/unit_strides.hpp"
+
+#include <algorithm>
 
 namespace volley {
 
@@ -41,8 +44,22 @@ lang::TracedKernel KernelCore::traced() {
 
 CachedKernel& KernelCore::find(ContextCore& core) {
     const lang::TracedKernel mine = traced();
-    CachedKernel& found = core.programs().find(mine.function());
+    const ir::Function* function = &mine.function();
+    std::optional<ir::Function> unit_strides;
+    if (std::ranges::any_of(function->params, [](const ir::Param& p) { return p.rank != 0; })) {
+        unit_strides = *function;
+        passes::assume_unit_strides(*unit_strides);
+        function = &*unit_strides;
+    }
+    CachedKernel& found = core.programs().find(*function);
     return *kernels_.find(core.id(), [&] { return &found; });
+}
+
+CachedKernel& KernelCore::strided_in(ContextCore& core) {
+    if (CachedKernel* const* hit = strided_.peek(core.id())) return **hit;
+    const lang::TracedKernel mine = traced();
+    CachedKernel& found = core.programs().find(mine.function());
+    return *strided_.find(core.id(), [&] { return &found; });
 }
 
 }  // namespace runtime

@@ -31,6 +31,10 @@ public:
         return hit != nullptr ? **hit : find(core);
     }
 
+    /// Returns the kernel for buffers whose last axis may be strided. in() returns a faster one, for launches
+    /// in which the last axis of every buffer that is accessed by position is contiguous.
+    [[nodiscard]] CachedKernel& strided_in(ContextCore& core);
+
 private:
     CachedKernel& find(ContextCore& core);
 
@@ -39,7 +43,9 @@ private:
     std::mutex mutex_;
     std::unique_ptr<detail::KernelBody> body_;  // null once traced_ is set
     std::optional<lang::TracedKernel> traced_;
-    LastHitCache<ContextId, CachedKernel*> kernels_;  // owned by the contexts; dangling once closed
+    // Owned by the contexts; dangling once closed.
+    LastHitCache<ContextId, CachedKernel*> kernels_;
+    LastHitCache<ContextId, CachedKernel*> strided_;
 };
 
 }  // namespace volley::runtime

@@ -6,6 +6,7 @@
 #include "core/small_array.hpp"
 #include "core/text.hpp"
 #include "runtime/buffer_access.hpp"
+#include "runtime/layout_arguments.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/submission.hpp"
 #include "runtime/transfer.hpp"
@@ -332,17 +333,12 @@ Event record_launch(Recorder& recorder, KernelCore& kernel, CachedKernel& cached
 
 }  // namespace
 
-Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
-    if (lang::tracing()) static_cast<void>(kernel.traced());  // throws: a kernel cannot launch another
+namespace {
+
+/// Launches or records a kernel with all its arguments.
+Event launch_bound(KernelCore& kernel, ContextCore& core, CachedKernel& cached, const LaunchConfig& config,
+                   const BoundArgument* bound, std::size_t count) {
     Recorder* const recorder = Recorder::current();
-    const std::shared_ptr<ContextCore>& current = config.queue          ? ContextCore::core_of(*config.queue)
-                                                  : recorder != nullptr ? recorder->shared_core()
-                                                                        : runtime::current_core();
-    ContextCore& core = *current;
-    core.check_open(config.queue ? "a queue" : "the current context");
-    CachedKernel& cached = kernel.in(core);
-    if (count != cached.function().params.size())
-        fail_internal("a launch has the wrong number of arguments", kernel.name());
     const runtime::LaunchTargets targets = runtime::launch_targets(kernel, core, config.queue, bound, count);
     const runtime::RequestedGrid requested = runtime::request_grid(kernel, cached.function(), config, bound);
     for (std::size_t i = 0; i < count; ++i) {
@@ -381,6 +377,26 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
         submission.add_to(event, "kernel", &cached);
     }
     return event;
+}
+
+}  // namespace
+
+Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
+    if (lang::tracing()) static_cast<void>(kernel.traced());  // throws: a kernel cannot launch another
+    Recorder* const recorder = Recorder::current();
+    const std::shared_ptr<ContextCore>& current = config.queue          ? ContextCore::core_of(*config.queue)
+                                                  : recorder != nullptr ? recorder->shared_core()
+                                                                        : runtime::current_core();
+    ContextCore& core = *current;
+    core.check_open(config.queue ? "a queue" : "the current context");
+    CachedKernel& cached = kernel.in(core);
+    if (count != cached.facts().arguments)
+        fail_internal("a launch has the wrong number of arguments", kernel.name());
+    if (!cached.facts().uses_layout) return launch_bound(kernel, core, cached, config, bound, count);
+    runtime::LayoutArguments layout(kernel, cached.function(), {bound, count});
+    const std::span<const BoundArgument> all = layout.all();
+    return launch_bound(kernel, core, layout.unit_strides() ? cached : kernel.strided_in(core), config,
+                        all.data(), all.size());
 }
 
 std::string device_code(KernelCore& kernel, const LaunchConfig& config) {

@@ -35,6 +35,10 @@ KernelFacts find_facts(const ir::Function& fn) {
     facts.reads = std::move(uses.reads);
     facts.writes = std::move(uses.writes);
     facts.shared_bytes = ir::shared_bytes(fn);
+    for (const ir::Param& param : fn.params) {
+        if (!param.is_layout()) ++facts.arguments;
+        facts.uses_layout |= param.is_layout() || param.rank != 0;
+    }
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
         if (fn[id].op == ir::Op::Barrier) facts.has_barrier = true;
     });

@@ -19,8 +19,10 @@ namespace volley::runtime {
 struct KernelFacts {
     bool has_barrier = false;
     std::uint64_t shared_bytes = 0;
-    std::vector<bool> reads;   // by parameter: whether it is a buffer that the kernel loads from
-    std::vector<bool> writes;  // by parameter: whether it is a buffer that the kernel stores to
+    std::vector<bool> reads;    // by parameter: whether it is a buffer that the kernel loads from
+    std::vector<bool> writes;   // by parameter: whether it is a buffer that the kernel stores to
+    std::size_t arguments = 0;  // passed by the caller; extents and strides of buffers follow
+    bool uses_layout = false;   // has such parameters, or accesses a buffer by position
 };
 [[nodiscard]] KernelFacts find_facts(const ir::Function& fn);
 

@@ -280,7 +280,7 @@ TEST_F(OpenClProgramTest, MismatchedArgumentsAreErrors) {
                     "is stored as four components");
     EXPECT_NO_THROW(
         (void)device->compile(with("kernel void f(global int* a, constant float4* b) {}", Buffer, f32)));
-    EXPECT_NO_THROW((void)device->compile(with("kernel void f(global int* a, uint b) {}", Dyn, i32)));
+    EXPECT_NO_THROW((void)device->compile(with("kernel void f(global int* a, uint b) {}", Const, i32)));
 }
 
 TEST_F(OpenClProgramTest, ASourceThatDeclaresItsLocalSizeRejectsOthers) {

@@ -4,6 +4,7 @@
 #include "codegen/llvm/compiler.hpp"
 #include "lang/tracer.hpp"
 #include "passes/pipeline.hpp"
+#include "passes/unit_strides.hpp"
 
 #include <volley/lang/lang.hpp>
 
@@ -30,6 +31,7 @@ inline codegen::llvm::Target avx512() {
 template <class F>
 ir::Function optimised(F&& body) {
     ir::Function fn = lang::trace_kernel("pattern", body).function();
+    passes::assume_unit_strides(fn);  // as for buffers whose last axis is contiguous
     passes::optimise(fn);
     return fn;
 }

@@ -56,6 +56,17 @@ TEST(Patterns, OffsetsKeepAccessesContiguous) {
     EXPECT_FALSE(has(code, gather)) << code;
 }
 
+TEST(Patterns, PositionsAlongTheLastAxisAreContiguous) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out) {
+        const auto x = global_id().x, y = global_id().y;
+        out(y, x) = in(y, x + 1u) - in(y + 1u, x);
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_FALSE(has(code, mask_move)) << code;
+    EXPECT_TRUE(has(code, "%ymm")) << code;
+}
+
 TEST(Patterns, AMaskedPowerOfTwoIndexIsContiguous) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<const float> table, Buff<float> out) {

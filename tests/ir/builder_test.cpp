@@ -25,7 +25,7 @@ TEST(Builder, DeclarationsAreAddedAtTheStartInOrder) {
     const NodeId first = b.buffer(F32, "first");
     const NodeId one = b.constant_u32(1);
     b.begin_loop();
-    const NodeId second = b.param(F32, "second", ParamKind::Dyn);
+    const NodeId second = b.param(F32, "second");
     const NodeId tile = b.shared(F32);
     b.jump(Op::Break);
     b.end_loop();

@@ -69,7 +69,7 @@ TEST(Parser, ReadsTheExampleOfTheDocumentation) {
 kernel "fall" local(64, 1, 1) {
   %0 = buffer Particle "particles"
   %1 = buffer f32 "weights" read_only
-  %2 = param f32 "step" dyn
+  %2 = param f32 "step"
   %3 = global_id : vec3<u32>
   %4 = extract %3[0] : u32
   %5 = load %1[%4] : f32  ; fall.cpp:8

@@ -146,10 +146,29 @@ TEST(Printer, NumbersInPathsAreConstants) {
 TEST(Printer, UnusedParametersAreKept) {
     Function fn = scale_function();
     auto& body = fn.regions[fn.body].nodes;
-    Builder(fn).param(F64, "spare", ParamKind::Dyn);
+    Builder(fn).param(F64, "spare");
     body.erase(body.begin() + 2);  // its node is no longer listed
-    EXPECT_THAT(print(fn), HasSubstr("%2 = param f64 \"spare\" dyn"));
+    EXPECT_THAT(print(fn), HasSubstr("%2 = param f64 \"spare\""));
     expect_round_trip(fn);
+}
+
+TEST(Printer, ExtentsAndStridesRoundTrip) {
+    Function fn;
+    Builder b(fn);
+    b.buffer(F32, "image", true);
+    fn.params[0].rank = 2;
+    const NodeId stride = b.layout_param(ParamKind::Stride, U32, 0, 1);
+    EXPECT_EQ(b.layout_param(ParamKind::Stride, U32, 0, 1), stride);
+    EXPECT_NE(b.layout_param(ParamKind::Stride, U64, 0, 1), stride);
+    EXPECT_NE(b.layout_param(ParamKind::Extent, U32, 0, 0), stride);
+    EXPECT_THAT(print(fn), HasSubstr("%0 = buffer f32 \"image\" read_only rank 2"));
+    EXPECT_THAT(print(fn), HasSubstr("%1 = param u32 \"image.stride1\" stride(0, 1)"));
+    EXPECT_THAT(print(fn), HasSubstr("%3 = param u32 \"image.extent0\" extent(0, 0)"));
+    verify(fn);
+    expect_round_trip(fn);
+    const Hash128 before = hash(fn);
+    fn.params[1].axis = 0;
+    EXPECT_NE(hash(fn), before);
 }
 
 TEST(Printer, DeclarationsAfterOtherOperationsRoundTrip) {

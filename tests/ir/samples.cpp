@@ -172,7 +172,10 @@ Function every_op_function() {
     const NodeId data = b.buffer(U32, "data");
     const NodeId particles = b.buffer(particle_type(), "particles", true);
     b.param(F64, "alpha");
-    b.param(DType::vector(I32, 4), "beta", ParamKind::Dyn);
+    b.param(DType::vector(I32, 4), "beta");
+    fn.params[0].rank = 3;
+    b.layout_param(ParamKind::Stride, U32, 0, 2);
+    b.layout_param(ParamKind::Extent, U64, 1, 7);
     b.set_loc({fn.add_file("a dir/every op.cpp"), 12});
     emit_arithmetic(b);
     emit_constants(b);

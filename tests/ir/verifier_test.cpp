@@ -76,6 +76,31 @@ TEST_F(VerifierTest, RefusesAZeroLocalSize) {
     EXPECT_THAT(refusal(fn), HasSubstr("local size has a zero"));
 }
 
+TEST_F(VerifierTest, RefusesExtentsAndStridesOfNoAxis) {
+    fn.params[0].rank = 2;
+    Builder(fn).layout_param(ParamKind::Stride, U32, 0, 1);
+    verify(fn);
+    const std::size_t last = fn.params.size() - 1;
+    const Function good = fn;
+    const auto expect_refused = [&](auto&& change, std::string_view part) {
+        fn = good;
+        change(fn.params);
+        EXPECT_THAT(refusal(fn), HasSubstr(part));
+    };
+    using Params = std::vector<Param>;
+    expect_refused([&](Params& p) { p[last].axis = 2; }, "the stride of axis 2 of a buffer of rank 2");
+    expect_refused([&](Params& p) { p[last].axis = 8; }, "of no axis of a buffer");
+    expect_refused([&](Params& p) { p[last].buffer = 99; }, "of no axis of a buffer");
+    expect_refused([&](Params& p) { p[last].buffer = static_cast<std::uint32_t>(last); },
+                   "of no axis of a buffer");
+    expect_refused([&](Params& p) { p[last].type = F32; }, "use u32 or u64");
+    expect_refused([&](Params& p) { p[last].rank = 1; }, "has the rank 1");
+    expect_refused([&](Params& p) { p[0].rank = 9; }, "has the rank 9");
+    fn = good;
+    Builder(fn).param(F32, "late");
+    EXPECT_THAT(refusal(fn), HasSubstr("follows an extent or stride"));
+}
+
 TEST_F(VerifierTest, RefusesParametersThatDoNotMatchTheirNodes) {
     const Function good = fn;
     fn.params[2].type = F64;

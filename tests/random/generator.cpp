@@ -69,8 +69,7 @@ void Generator::declare_inputs() {
         arg.type = value_type();
         arg.bytes.resize(arg.type.size());
         fill_random(random_, arg.type, arg.bytes);
-        const auto kind = random_.chance(50) ? ir::ParamKind::Const : ir::ParamKind::Dyn;
-        const NodeId id = b_.param(arg.type, "arg" + std::to_string(program_.args.size()), kind);
+        const NodeId id = b_.param(arg.type, "arg" + std::to_string(program_.args.size()));
         params_.push_back(keep({id, arg.type, true}));
         program_.args.push_back(std::move(arg));
     }

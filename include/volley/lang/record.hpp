@@ -129,6 +129,12 @@ VOLLEY_API Ref emit(Fn fn, std::initializer_list<Ref> operands, Site at = {});
 VOLLEY_API Ref store(Ref place, Ref value);
 VOLLEY_API Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, Site at);
 [[nodiscard]] VOLLEY_API Ref buffer_size(Ref buffer, ScalarType type, Site at);
+/// Returns the element index of a position in a buffer, computed from the strides of the bound buffer: in
+/// 64 bits if an index has 64 bits, else in 32. Throws TraceError if the buffer was accessed with another
+/// number of indices before.
+[[nodiscard]] VOLLEY_API Ref buffer_position(Ref buffer, const Ref* indices, std::size_t count);
+/// Returns the extent of an axis of the bound buffer.
+[[nodiscard]] VOLLEY_API Ref buffer_extent(Ref buffer, int axis, ScalarType type, Site at);
 [[noreturn]] VOLLEY_API void fail_partial(unsigned given, unsigned rank);
 
 // Order and output

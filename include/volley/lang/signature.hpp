@@ -1,4 +1,4 @@
-// The parameter list of a kernel's lambda, as types: what it takes, and the call under the tracer.
+// The parameter list of a kernel's lambda as types, and the call of the lambda under the tracer.
 #pragma once
 
 #include <volley/lang/buff.hpp>
@@ -9,7 +9,7 @@ namespace volley::lang {
 
 enum class ParameterKind : std::uint8_t { Buffer, Value };
 
-/// What is known of a kernel's parameter type; `valid` is false for types that are none.
+/// The properties of a kernel parameter's type; `valid` is false for other types.
 template <class P>
 struct ParamTraits {
     static constexpr bool valid = false;
@@ -87,7 +87,7 @@ consteval void need_signature() {
 template <class F>
 using params_t = typename Signature<std::decay_t<F>>::params;
 
-// Braces, as they declare the parameters from left to right.
+// A constructor called with braces: they evaluate the declarations from left to right.
 struct CallKernel {
     template <class F, class... P>
     explicit CallKernel(F& f, P... p) {
