@@ -69,7 +69,8 @@ void Generator::declare_inputs() {
         arg.type = value_type();
         arg.bytes.resize(arg.type.size());
         fill_random(random_, arg.type, arg.bytes);
-        const NodeId id = b_.param(arg.type, "arg" + std::to_string(program_.args.size()));
+        const char* const name = random_.chance(50) ? "arg" : "value";
+        const NodeId id = b_.param(arg.type, name + std::to_string(program_.args.size()));
         params_.push_back(keep({id, arg.type, true}));
         program_.args.push_back(std::move(arg));
     }
