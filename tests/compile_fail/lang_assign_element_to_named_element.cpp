@@ -1,4 +1,4 @@
-// expect: assigning to a named element, which holds the value that was read
+// expect: a named element holds the value that was read and cannot be assigned to
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: atomic bit operations act on integers
+// expect: atomic bit operations take only integers
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: atomics act on scalars: 32- and 64-bit integers, float and double
+// expect: atomics take only 32- and 64-bit integers, float and double
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: a complex value has two parts: use real(v), imag(v) or abs(v)
+// expect: a complex value cannot be cast to a real type: use real(v), imag(v) or abs(v)
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

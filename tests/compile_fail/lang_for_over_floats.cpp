@@ -1,4 +1,4 @@
-// expect: the bounds and the step of $for are integers of one type
+// expect: the bounds and the step of $for must be integers of one type
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

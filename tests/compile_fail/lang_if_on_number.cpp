@@ -1,4 +1,4 @@
-// expect: the condition of $if and $while is a Value<bool>: compare it, as in x != 0
+// expect: the condition of $if and $while must be a Value<bool>: compare it, as in x != 0
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

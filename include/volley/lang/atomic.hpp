@@ -1,16 +1,18 @@
-// Atomics on one element: `data.atomic(i).add(1u)`, or `atomic(data[i].count).add(1u)` for a part of one.
-// Each gives the value from before; order is relaxed. Floats too: a device without them loops on
-// compare_exchange.
+// Atomic operations on one element: `data.atomic(i).add(1u)`, or `atomic(data[i].count).add(1u)` for a part
+// of one.
 #pragma once
 
 #include <volley/lang/element.hpp>
 
 namespace volley {
 
+/// Atomic operations on an element of a buffer or shared array. Each returns the old value. The memory order
+/// is relaxed. On a device without atomics on floats, they loop on compare_exchange.
 template <class T>
 class Atomic {
-    static_assert(lang::Scalar<T> && !lang::is_bool<T> && sizeof(T) >= 4,
-                  "volley: atomics act on scalars: 32- and 64-bit integers, float and double");
+    static_assert(
+        lang::Scalar<T> && !lang::is_bool<T> && sizeof(T) >= 4,
+        "volley: atomics take only 32- and 64-bit integers, float and double: use one of these types");
     using Site = lang::Site;
 
 public:
@@ -26,7 +28,7 @@ public:
     Value<T> exchange(lang::In<T> v, Site at = Site::here()) const {
         return run(ir::Op::AtomicExchange, v, at);
     }
-    /// Stores `desired` where the old value equals `expected` (floats: bit for bit); gives the old value.
+    /// Stores `desired` if the old value equals `expected` (floats: bit by bit). Returns the old value.
     Value<T> compare_exchange(lang::In<T> expected, lang::In<T> desired, Site at = Site::here()) const {
         return Value<T>(lang::atomic(ir::Op::AtomicCas, place_, {expected.ref, desired.ref}, at));
     }
@@ -36,14 +38,15 @@ private:
         return Value<T>(lang::atomic(op, place_, {v.ref}, at));
     }
     Value<T> bits(ir::Op op, lang::In<T> v, Site at) const {
-        static_assert(lang::is_whole<T>, "volley: atomic bit operations act on integers");
+        static_assert(lang::is_whole<T>,
+                      "volley: atomic bit operations take only integers: use a buffer of integers");
         return run(op, v, at);
     }
 
     lang::Ref place_;
 };
 
-/// The atomic operations on an element or a part of one.
+/// Returns the atomic operations on an element or on a part of one.
 template <class T>
 [[nodiscard]] Atomic<T> atomic(Element<T>&& element) {
     return Atomic<T>(lang::ref_of(element));

@@ -1,4 +1,4 @@
-// Conversions between types of values: cast by value, bit_cast by bits.
+// Conversions between types of Values (cast by value, bit_cast by bits) and select.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -10,7 +10,7 @@ template <class T, class From>
 struct CastResult {
     using type = T;
 };
-// cast<float>(v) of a vector or matrix converts its components.
+// cast<float>(v) of a vector or matrix converts each component.
 template <Scalar T, class From>
 requires(Numeric<From> && !is_complex<From>) struct CastResult<T, From> {
     using type = typename Type<From>::template with<T>;
@@ -18,20 +18,24 @@ requires(Numeric<From> && !is_complex<From>) struct CastResult<T, From> {
 
 template <class T, class From>
 consteval void need_castable() {
-    static_assert(Numeric<T> && Numeric<From>,
-                  "volley: cast<T>(v) converts scalars, vectors, matrices and complex numbers");
+    static_assert(
+        Numeric<T> && Numeric<From>,
+        "volley: cast<T>(v) converts only scalars, vectors, matrices and complex numbers: convert the "
+        "members of a struct or array");
     static_assert(!(is_complex<From> && !is_complex<T>),
-                  "volley: a complex value has two parts: use real(v), imag(v) or abs(v)");
+                  "volley: a complex value cannot be cast to a real type: use real(v), imag(v) or abs(v)");
     static_assert(!is_complex<T> || is_complex<From> || Scalar<From>,
-                  "volley: only scalars convert to complex numbers");
-    static_assert(Type<T>::rank == Type<From>::rank || (is_complex<T> && Scalar<From>),
-                  "volley: cast<T>(v) keeps the shape: make<T>(...) builds vectors");
+                  "volley: only a scalar can be cast to a complex number: use make_complex(re, im)");
+    static_assert(
+        Type<T>::rank == Type<From>::rank || (is_complex<T> && Scalar<From>),
+        "volley: cast<T>(v) cannot change the shape of a value: use make<T>(...) to build a vector");
 }
 
 }  // namespace lang
 
-/// The value in another type: cast<float>(i), cast<vec<int, 3>>(v), cast<int>(v) for each component of a
-/// vector, cast<complex<float>>(x). Floats to integers truncate and saturate, integers wrap, bool is != 0.
+/// Converts a value to another type: cast<float>(i), cast<vec<int, 3>>(v), cast<complex<float>>(x). A scalar
+/// type converts each component of a vector: cast<int>(v). Floats are truncated and saturated to integers,
+/// integers wrap, and conversion to bool is `!= 0`.
 template <class T, class From>
 [[nodiscard]] auto cast(const Value<From>& v, lang::Site at = lang::Site::here()) {
     using Result = typename lang::CastResult<T, From>::type;
@@ -39,25 +43,25 @@ template <class T, class From>
     return Value<Result>(lang::convert(lang::ref_of(v), dtype_of<Result>(), at));
 }
 
-/// A host number as a value, for generic code.
+/// Converts a host number to a Value, for generic code.
 template <class T, lang::HostNumber N>
 [[nodiscard]] Value<T> cast(N n, lang::Site at = lang::Site::here()) {
     return Value<T>(static_cast<T>(n), at);
 }
 
-/// The same bits as another type of the same size: bit_cast<u32>(x).
+/// Reinterprets the bits of a value as another type of the same size: bit_cast<u32>(x).
 template <class T, class From>
 [[nodiscard]] Value<T> bit_cast(const Value<From>& v, lang::Site at = lang::Site::here()) {
     static_assert(lang::Numeric<T> && lang::Numeric<From> && sizeof(T) == sizeof(From) && !lang::is_bool<T> &&
                       !lang::is_bool<From>,
-                  "volley: bit_cast<T>(v) needs two numeric types of the same size, and neither bool");
+                  "volley: bit_cast<T>(v) needs two numeric types of the same size, other than bool");
     return Value<T>(lang::bitcast(lang::ref_of(v), dtype_of<T>(), at));
 }
 
 namespace lang {
 
-/// The type of select(c, a, b): that of the wider choice; host numbers give their common type, and a vector
-/// of conditions makes a vector of scalars.
+/// The type of select(c, a, b): the wider of the types of a and b. Two host numbers have their common type,
+/// and a vector of conditions turns scalars into vectors.
 template <class C, class A, class B>
 struct SelectResult {
     using type = common_t<A, B>;
@@ -69,19 +73,24 @@ struct SelectResult<C, A, B> {
 template <int N, class A, class B>
 struct SelectResult<vec<bool, N>, A, B> {
     using choice = typename SelectResult<bool, A, B>::type;
-    static_assert(Scalar<choice> || (is_vector<choice> && sizeof(choice) == N * sizeof(scalar_t<choice>)),
-                  "volley: select by a vector of bool takes scalars, or vectors as wide");
+    static_assert(
+        Scalar<choice> || (is_vector<choice> && sizeof(choice) == N * sizeof(scalar_t<choice>)),
+        "volley: select with a vector condition takes scalars, or vectors with as many components as the "
+        "condition");
     using type = vec<scalar_t<choice>, N>;
 };
 
 }  // namespace lang
 
-/// c ? a : b, elementwise when c is a vector. Both choices are evaluated.
+/// Returns `c ? a : b`, elementwise if c is a vector. Both a and b are evaluated.
 template <class C, class A, class B>
 requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
 [[nodiscard]] auto select(const C& c, const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using Condition = typename C::volley_type;
-    static_assert(lang::is_bool<Condition>, "volley: the first argument of select is a Value<bool>");
+    static_assert(
+        lang::is_bool<Condition>,
+        "volley: the first argument of select must be a Value<bool> or a vector of bool: compare it, as in x "
+        "!= 0");
     using T = typename lang::SelectResult<Condition, A, B>::type;
     const lang::Ref yes = lang::argument<T>(a, at);
     const lang::Ref no = lang::argument<T>(b, at);
@@ -94,7 +103,7 @@ requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
     }
 }
 
-/// Structs and arrays too.
+/// Selects between structs or arrays.
 template <class T>
 requires(!lang::Numeric<T>)
     [[nodiscard]] Value<T> select(const Value<bool>& c, const Value<T>& a, const Value<T>& b,

@@ -1,4 +1,4 @@
-// comment("what follows") inside a kernel: a remark for those who read what the kernel becomes.
+// comment("text") in a kernel: a comment in the code that is generated from the kernel.
 #pragma once
 
 #include <volley/lang/record.hpp>
@@ -7,9 +7,9 @@
 
 namespace volley {
 
-/// Stands before the code of what is recorded after it, up to the next comment, wherever Volley shows a
-/// kernel as text: the IR, OpenCL C, CUDA C++ (VOLLEY_DUMP). Costs nothing and changes nothing: kernels that
-/// differ in comments alone are compiled once, with the remarks of the first.
+/// Adds a comment before the code that the following operations generate, in every textual form of the
+/// kernel (VOLLEY_DUMP): IR, OpenCL C and CUDA C++. It has no effect on the compiled kernel and no cost.
+/// Kernels that differ only in comments are compiled once, with the comments of the first.
 ///
 ///     comment("the tile's border");
 inline void comment(std::string_view text, lang::Site at = lang::Site::here()) { lang::comment(text, at); }

@@ -1,5 +1,5 @@
-// Complex values: + - * / with complex and real operands, and the usual functions. Division scales (Smith's
-// method), so that it neither overflows nor vanishes where the quotient is representable.
+// Complex values: + - * / with complex and real operands, and the usual functions. Division scales its
+// operands (Smith's method), so it neither overflows nor underflows if the quotient is representable.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -7,6 +7,7 @@
 
 namespace volley {
 
+/// Return the real and the imaginary part.
 template <class F>
 [[nodiscard]] Value<F> real(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) {
     return Value<F>(lang::emit(lang::Fn::Real, {lang::ref_of(z)}, at));
@@ -15,17 +16,17 @@ template <class F>
 [[nodiscard]] Value<F> imag(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) {
     return Value<F>(lang::emit(lang::Fn::Imag, {lang::ref_of(z)}, at));
 }
-/// hypot of the parts.
+/// Returns the magnitude, hypot(real(z), imag(z)).
 template <class F>
 [[nodiscard]] Value<F> abs(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) {
     return Value<F>(lang::emit(lang::Fn::Abs, {lang::ref_of(z)}, at));
 }
-/// The angle, in -pi to pi.
+/// Returns the angle in radians, from -pi to pi.
 template <class F>
 [[nodiscard]] Value<F> arg(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) {
     return Value<F>(lang::emit(lang::Fn::Arg, {lang::ref_of(z)}, at));
 }
-/// The square of abs, as std::norm.
+/// Returns the squared magnitude, as std::norm does.
 template <class F>
 [[nodiscard]] Value<F> norm(const Value<std::complex<F>>& z, lang::Site at = lang::Site::here()) {
     return Value<F>(lang::emit(lang::Fn::Norm, {lang::ref_of(z)}, at));
@@ -43,7 +44,7 @@ VOLLEY_COMPLEX_FUNCTION(log, Log)
 VOLLEY_COMPLEX_FUNCTION(sqrt, Sqrt)
 #undef VOLLEY_COMPLEX_FUNCTION
 
-/// z to the power w, either of them complex; the principal value.
+/// Returns the principal value of z to the power w. At least one of them is complex.
 template <class A, class B>
 requires lang::Arguments<A, B> && lang::is_complex<lang::common_t<A, B>>
 [[nodiscard]] auto pow(const A& z, const B& w, lang::Site at = lang::Site::here()) {
@@ -51,7 +52,7 @@ requires lang::Arguments<A, B> && lang::is_complex<lang::common_t<A, B>>
     return Value<T>(lang::emit(lang::Fn::Pow, {lang::argument<T>(z, at), lang::argument<T>(w, at)}, at));
 }
 
-/// (re, im); numbers adopt the type of the other part.
+/// Returns the complex number (re, im). A host number adopts the type of the other part.
 template <class R, class I>
 requires lang::Arguments<R, I>
 [[nodiscard]] auto make_complex(const R& re, const I& im, lang::Site at = lang::Site::here()) {
@@ -59,7 +60,7 @@ requires lang::Arguments<R, I>
     return lang::Maker<std::complex<F>>::make(at, re, im);
 }
 
-/// From radius and angle.
+/// Returns the complex number with this magnitude and this angle in radians.
 template <class R, class A>
 requires lang::Arguments<R, A>
 [[nodiscard]] auto polar(const R& radius, const A& angle, lang::Site at = lang::Site::here()) {
@@ -68,11 +69,12 @@ requires lang::Arguments<R, A>
         lang::emit(lang::Fn::Polar, {lang::argument<F>(radius, at), lang::argument<F>(angle, at)}, at));
 }
 
-/// cos(angle) + i sin(angle), on the unit circle.
+/// Return cos(angle) + i sin(angle); the angle is in radians.
 template <class F>
 requires lang::Scalar<F>
 [[nodiscard]] Value<std::complex<F>> cis(const Value<F>& angle, lang::Site at = lang::Site::here()) {
-    static_assert(lang::is_float<F>, "volley: cis takes a float");
+    static_assert(lang::is_float<F>,
+                  "volley: cis takes a half, float or double: convert with cast<float>(v)");
     return Value<std::complex<F>>(lang::emit(lang::Fn::Cis, {lang::ref_of(angle)}, at));
 }
 template <class F>
@@ -81,7 +83,7 @@ requires lang::Scalar<F>
     return cis(angle, at);
 }
 
-// A real Value beside a complex constant of the host: x * std::complex<float>(0, 1).
+// A real Value with a complex host constant: x * std::complex<float>(0, 1).
 #define VOLLEY_COMPLEX_CONSTANT(op, node)                                                           \
     template <class F>                                                                              \
     [[nodiscard]] Value<std::complex<F>> operator op(const Value<F>& a, const std::complex<F>& b) { \

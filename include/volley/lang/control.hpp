@@ -2,15 +2,17 @@
 //
 //     $if (x > 0) { ... } $elif (x < -1) { ... } $else { ... }
 //     $for (k, 0u, n) { ... }        // k is a Value; $for (k, a, b, step) too
-//     $while (x > eps) { ... }       // the condition is evaluated before each round
+//     $while (x > eps) { ... }       // the condition is evaluated before each iteration
 //     $break;  $continue;  $return;
 //
-// $return ends the invocation, from inside of a function that the kernel calls too: functions of Values give
-// their result by C++'s own return, at their end.
+// $return ends the invocation, even in a function that the kernel calls. To return a result from such a
+// function, use a C++ return statement at its end.
 //
-// Each body is run once by the host, while it is traced, and so is each condition. A host `break`, `continue`
-// or `return` out of a body would leave it half traced: the trace then ends with a TraceError that says so.
-// VOLLEY_IF and kin are the same, for code that forbids `$`.
+// The host runs each body and each condition exactly once, while it traces the kernel. Leaving a body with a
+// C++ `break`, `continue` or `return` leaves it incomplete, and tracing fails with a TraceError.
+//
+// VOLLEY_IF, VOLLEY_FOR and so on are the same macros for code that cannot use `$`; define VOLLEY_NO_DOLLAR
+// to leave the `$` names undefined.
 #pragma once
 
 #include <volley/lang/operand.hpp>
@@ -18,22 +20,23 @@
 
 namespace volley::lang {
 
-/// What $if and $while take: Value<bool>, or a host bool.
+/// The condition of $if and $while: a Value<bool> or a host bool.
 struct Condition {
     Ref ref;
-    bool always = false;  // a host true: nothing to check in a loop
+    bool always = false;  // a host `true`, which a loop does not check
 
     Condition(const Value<bool>& c, Site at) : ref(read(ref_of(c), at)) {}
     Condition(bool c, Site at) : ref(number(ScalarType::Bool, std::uint64_t{c}, at)), always(c) {}
     template <class X>
     requires(!std::same_as<X, bool> && !std::derived_from<X, Value<bool>>) Condition(const X&, Site) {
-        static_assert(never<X>,
-                      "volley: the condition of $if and $while is a Value<bool>: compare it, as in x != 0");
+        static_assert(
+            never<X>,
+            "volley: the condition of $if and $while must be a Value<bool>: compare it, as in x != 0");
     }
 };
 
-/// Closes what a body opened, however the body is left. Leaving early, by an exception or a host jump, is
-/// noted in the trace, which cannot succeed then; nothing is thrown from here.
+/// Closes the region of a body when the host leaves it. If it leaves early, through an exception or a jump,
+/// the destructor marks the trace as failed; it does not throw.
 class VOLLEY_API Scope {
 public:
     Scope(const Scope&) = delete;
@@ -55,10 +58,11 @@ private:
     bool open_ = false;
 };
 
+/// The guard of $if.
 class VOLLEY_API If : private Scope {
 public:
     If(Condition condition, Site at) noexcept : Scope(at, "$if"), condition_(condition.ref) {}
-    /// True twice: for the then-branch, and for the else-branch, which may be missing.
+    /// Returns true twice: for the then-branch and for the else-branch, which may be missing.
     [[nodiscard]] bool next();
     [[nodiscard]] bool then() const noexcept { return state_ == 1; }
 
@@ -67,16 +71,20 @@ private:
     int state_ = 0;
 };
 
+/// The guard of $while.
 class VOLLEY_API While : private Scope {
 public:
     explicit While(Site at) noexcept : Scope(at, "$while") {}
+    /// Returns true once.
     [[nodiscard]] bool next();
+    /// Records a break out of the loop if the condition is false.
     void check(Condition condition);
 
 private:
     int state_ = 0;
 };
 
+/// The guard of $for, without the type of its index.
 class VOLLEY_API ForLoop : private Scope {
 public:
     ForLoop(Ref begin, Ref end, Ref step, Site at) noexcept
@@ -88,7 +96,7 @@ private:
     Ref begin_, end_, step_;
 };
 
-/// The range of one round that $for iterates over, with the loop's index as its element.
+/// The range that $for iterates over. It has one element, the index of the loop.
 template <class T>
 class ForRange : private ForLoop {
 public:
@@ -126,9 +134,10 @@ struct LoopType<X...> {
 template <class A, class B, class S>
 [[nodiscard]] auto loop(Site at, const A& begin, const B& end, const S& step) {
     using T = typename LoopType<A, B>::type;
-    static_assert(is_whole<T> && Scalar<T>,
-                  "volley: the bounds and the step of $for are integers of one type");
-    // Braces, as they evaluate from left to right.
+    static_assert(
+        is_whole<T> && Scalar<T>,
+        "volley: the bounds and the step of $for must be integers of one type: convert them with cast<T>(v)");
+    // Braced initialisers are evaluated from left to right.
     return ForRange<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
 }
 template <class A, class B>
@@ -140,8 +149,8 @@ template <class A, class B>
 
 #define VOLLEY_SITE (::volley::lang::Site{__FILE__, static_cast<unsigned>(__LINE__)})
 
-// The loop runs twice, so that both branches of the host's own if-else are traced; being one statement with
-// the else inside of it, it nests like a plain if.
+// The loop runs twice, so that both branches of the C++ if-else are traced. It is one statement, including
+// the else, so it nests like a plain if.
 #define VOLLEY_IF(...) VOLLEY_IF_(VOLLEY_JOIN(volley_if_, __COUNTER__), __VA_ARGS__)
 #define VOLLEY_IF_(guard, ...)                                                                       \
     for (::volley::lang::If guard(::volley::lang::Condition(__VA_ARGS__, VOLLEY_SITE), VOLLEY_SITE); \
@@ -165,7 +174,7 @@ template <class A, class B>
 
 #if !defined(VOLLEY_NO_DOLLAR)
 #if defined(__clang__)
-// For the rest of the including file: every use of a `$` name would be reported by -Wpedantic.
+// Applies to the rest of the including file, because -Wpedantic would report every use of a `$` name.
 #pragma clang diagnostic ignored "-Wdollar-in-identifier-extension"
 #endif
 #define $if VOLLEY_IF

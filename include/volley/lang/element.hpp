@@ -1,6 +1,6 @@
-// Element<T>: what `data[i]` gives. It holds the value that was there when the expression was written, and
-// the place: assigning to the expression itself stores, assigning to a name for it does not compile, as the
-// name stands for the old value.
+// Element<T>: the result of `data[i]`. It holds the value that was loaded and the location it was loaded
+// from. Assigning to the expression itself stores to that location. Assigning to a named Element does not
+// compile, because the name refers to the value that was loaded.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -9,7 +9,7 @@ namespace volley {
 
 namespace lang {
 
-/// What stands on the right of a compound operator: for matrices a scalar may scale.
+/// The right operand of a compound operator. *= and /= of a matrix take a scalar.
 template <class T, ir::Op op>
 struct CompoundOperand {
     using type = In<T>;
@@ -21,16 +21,18 @@ requires(op == ir::Op::Mul || op == ir::Op::Div) struct CompoundOperand<mat<U, C
 
 }  // namespace lang
 
-#define VOLLEY_NAMED_ELEMENT                                                                               \
-    "volley: assigning to a named element, which holds the value that was read: assign to the expression " \
-    "itself "                                                                                              \
-    "(data[i] = x), or declare a Var<T> for a copy that changes"
+#define VOLLEY_NAMED_ELEMENT                                                                          \
+    "volley: a named element holds the value that was read and cannot be assigned to: assign to the " \
+    "expression (data[i] = x), or declare a Var<T> for a mutable copy"
 
 // NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
-// conversions from numbers are what makes the language read well, and assigning records a store
+// numbers convert implicitly by design, and assignment records a store
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+#pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
+/// An element of a buffer, shared array or variable, which can be read and assigned to.
+///
+///     data[i].position.x += dt;
 template <class T>
 class Element : public lang::Parts<T, ::volley::Element, Value<T>> {
     using VolleyBase = lang::Parts<T, ::volley::Element, Value<T>>;
@@ -71,7 +73,8 @@ public:
     VOLLEY_ELEMENT_STEP(--, Sub)
 #undef VOLLEY_ELEMENT_STEP
 
-    /// A part of the element: a place again while the expression is not named, else a part of the value read.
+    /// Returns a part of the element, which can be assigned to. On a named element, returns a part of the
+    /// value that was read.
     template <class P = T>
     requires lang::Indexable<P>
     [[nodiscard]] Element<lang::part_t<P>> operator[](lang::ElementIndex i) && {
@@ -87,7 +90,7 @@ private:
     Value<T> volley_put(lang::Ref value) { return Value<T>(lang::store(lang::ref_of(*this), value)); }
 };
 
-/// What an element of Buff<const T> gives.
+/// An element of Buff<const T>. Assigning to it does not compile.
 template <class T>
 class ReadOnlyElement : public lang::Parts<T, ::volley::ReadOnlyElement, Value<T>> {
     using VolleyBase = lang::Parts<T, ::volley::ReadOnlyElement, Value<T>>;
@@ -127,9 +130,9 @@ public:
 private:
     template <class X = T>
     static void volley_read_only() {
-        static_assert(lang::never<X>,
-                      "volley: this buffer is read-only: declare the parameter as Buff<T> instead "
-                      "of Buff<const T>");
+        static_assert(
+            lang::never<X>,
+            "volley: this buffer is read-only: declare the parameter as Buff<T> instead of Buff<const T>");
     }
 };
 

@@ -1,5 +1,5 @@
-// Linear indices and indices by dimension, row-major (the last dimension is fastest), with extents known on
-// the host or only in the kernel.
+// Conversion between linear and multidimensional indices, row-major (the last index varies fastest). Extents
+// are host integers or Values.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -7,7 +7,7 @@
 namespace volley {
 namespace lang {
 
-/// Writes `count` indices; the extents may be of any integer type.
+/// Writes `count` indices. The extents may have any integer type.
 VOLLEY_API void unravel(Ref linear, const Ref* extents, Ref* indices, std::size_t count, Site at);
 [[nodiscard]] VOLLEY_API Ref ravel(const Ref* indices, const Ref* extents, std::size_t count, Site at);
 
@@ -18,22 +18,25 @@ template <class T, std::size_t... k>
 
 }  // namespace lang
 
-/// The indices of element i of an array with these extents: `auto [y, x] = unravel_index(i, height, width);`
+/// Returns the indices of element i of an array with these extents:
+/// `auto [y, x] = unravel_index(i, height, width);`
 template <class T, class... E>
 requires(lang::Argument<E>&&...)
     [[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, const E&... extents) {
-    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: unravel_index takes an integer");
+    static_assert(lang::Scalar<T> && lang::is_whole<T>,
+                  "volley: unravel_index takes an integer: convert with cast<u32>(v)");
     const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
     lang::Ref indices[sizeof...(E)];
     lang::unravel(lang::ref_of(i), shape, indices, sizeof...(E), {});
     return lang::values_of<T>(indices, std::make_index_sequence<sizeof...(E)>{});
 }
 
-/// The same with the extents in an array of host integers or of Values.
+/// Takes the extents as an array of host integers or of Values.
 template <class T, class E, std::size_t N>
 [[nodiscard]] std::array<Value<T>, N> unravel_index(const Value<T>& i, const std::array<E, N>& extents,
                                                     lang::Site at = lang::Site::here()) {
-    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: unravel_index takes an integer");
+    static_assert(lang::Scalar<T> && lang::is_whole<T>,
+                  "volley: unravel_index takes an integer: convert with cast<u32>(v)");
     lang::Ref shape[N];
     lang::Ref indices[N];
     for (std::size_t k = 0; k < N; ++k) shape[k] = lang::argument<T>(extents[k], at);
@@ -41,25 +44,28 @@ template <class T, class E, std::size_t N>
     return lang::values_of<T>(indices, std::make_index_sequence<N>{});
 }
 
-/// The linear index of element `index` of an array with these extents: ravel_index(std::array{y, x}, height,
-/// width).
+/// Returns the linear index of an element of an array with these extents:
+/// `ravel_index(std::array{y, x}, height, width)`.
 template <class I, std::size_t N, class... E>
 requires(lang::Expr<I> && sizeof...(E) == N && (lang::Argument<E> && ...))
     [[nodiscard]] auto ravel_index(const std::array<I, N>& index, const E&... extents) {
     using T = typename I::volley_type;
-    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: ravel_index takes integers");
+    static_assert(lang::Scalar<T> && lang::is_whole<T>,
+                  "volley: ravel_index takes integers: convert with cast<u32>(v)");
     const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
     lang::Ref indices[N];
     for (std::size_t k = 0; k < N; ++k) indices[k] = lang::ref_of(index[k]);
     return Value<T>(lang::ravel(indices, shape, N, {}));
 }
 
+/// Takes the extents as an array of host integers or of Values.
 template <class I, class E, std::size_t N>
 requires lang::Expr<I>
 [[nodiscard]] auto ravel_index(const std::array<I, N>& index, const std::array<E, N>& extents,
                                lang::Site at = lang::Site::here()) {
     using T = typename I::volley_type;
-    static_assert(lang::Scalar<T> && lang::is_whole<T>, "volley: ravel_index takes integers");
+    static_assert(lang::Scalar<T> && lang::is_whole<T>,
+                  "volley: ravel_index takes integers: convert with cast<u32>(v)");
     lang::Ref shape[N];
     lang::Ref indices[N];
     for (std::size_t k = 0; k < N; ++k) {

@@ -1,4 +1,4 @@
-// The kernel language, whole.
+// Includes the whole kernel language.
 #pragma once
 
 #include <volley/lang/atomic.hpp>

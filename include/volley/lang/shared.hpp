@@ -11,9 +11,9 @@
 namespace volley {
 
 // NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
-// conversions from numbers are what makes the language read well, and assigning records a store
+// numbers convert implicitly by design, and assignment records a store
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+#pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
 /// One step of indexing a shared array: an element once all indices are given.
 template <class T>

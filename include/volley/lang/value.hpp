@@ -85,9 +85,9 @@ using Parts = typename PartsOf<T>::template type<Face, Base>;
 #define VOLLEY_FIXED_VALUE "volley: a Value cannot be assigned to: declare a Var<T>"
 
 // NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
-// conversions from numbers are what makes the language read well, and assigning records a store
+// numbers convert implicitly by design, and assignment records a store
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"  // a user's struct may have members of any name, and is a base here
+#pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
 /// An immutable value. Copying copies what the other holds now: of a Var its present value. The names of its
 /// own members, and of those of Var and its kin, begin with volley_: all others may be a struct's.
