@@ -1,4 +1,4 @@
-// expect: bool has no arithmetic: use select(c, a, b), or cast<T>(c)
+// expect: arithmetic on bool is not supported: use select(c, a, b), or cast<T>(c)
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: a bool stands where a number is needed
+// expect: a bool is used where a number is expected
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

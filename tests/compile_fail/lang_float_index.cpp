@@ -1,4 +1,4 @@
-// expect: an index is an integer scalar
+// expect: an index must be an integer scalar
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

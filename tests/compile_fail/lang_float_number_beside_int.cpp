@@ -1,4 +1,4 @@
-// expect: a floating-point number stands beside an integer value
+// expect: a floating-point number is combined with an integer value
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

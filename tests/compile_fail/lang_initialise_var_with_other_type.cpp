@@ -1,4 +1,4 @@
-// expect: two values of different types meet here: convert one with cast<T>(v)
+// expect: values of different types are combined here: convert one with cast<T>(v)
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: make<Struct>(...) takes one value for each member
+// expect: make<Struct>(...) takes one value per member
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: a number stands where a bool is needed
+// expect: a number is used where a bool is expected
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: complex numbers have no order
+// expect: complex numbers cannot be ordered
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: print takes values and numbers
+// expect: print takes only Values, numbers and constants
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: this operator takes integers: use mod(a, b) or fmod(a, b) for floats
+// expect: this operator takes only integers: use mod(a, b) or fmod(a, b) for floats
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

@@ -1,4 +1,4 @@
-// expect: the extents of a Shared array are numbers of the host
+// expect: the extents of a Shared array must be host integers
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

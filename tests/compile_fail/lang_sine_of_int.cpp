@@ -1,4 +1,4 @@
-// expect: this function takes floats: convert with cast<float>(v)
+// expect: this function takes only floats and vectors of floats: convert with cast<float>(v)
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

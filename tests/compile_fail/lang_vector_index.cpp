@@ -1,4 +1,4 @@
-// expect: an index is an integer scalar: take a component (.x)
+// expect: an index must be an integer scalar: take a component (.x)
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

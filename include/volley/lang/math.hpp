@@ -1,6 +1,6 @@
-// The mathematical functions. All are elementwise on vectors; scalars and host numbers beside a vector widen.
-// The accuracy of each is in docs/ir.md. They are overloads for Values only: on the host's own numbers the
-// names mean what they mean in the standard library.
+// Mathematical functions of Values. All are elementwise on vectors; scalars and host numbers widen to the
+// vector type of the other arguments. docs/ir.md lists the accuracy of each function. The overloads take at
+// least one Value, so they do not change the meaning of std functions on host numbers.
 #pragma once
 
 #include <volley/lang/operators.hpp>
@@ -13,18 +13,22 @@ namespace lang {
 
 template <class T>
 consteval void need_float() {
-    static_assert(Elementwise<T> && is_float<T>,
-                  "volley: this function takes floats: convert with cast<float>(v)");
+    static_assert(
+        Elementwise<T> && is_float<T>,
+        "volley: this function takes only floats and vectors of floats: convert with cast<float>(v)");
 }
 template <class T>
 consteval void need_real() {
-    static_assert(Elementwise<T> && !is_bool<T>,
-                  "volley: this function takes integers and floats, scalars or vectors");
+    static_assert(
+        Elementwise<T> && !is_bool<T>,
+        "volley: this function takes only integers, floats and vectors of these: convert with cast<T>(v)");
 }
 template <class T>
 consteval void need_integer() {
-    static_assert(Elementwise<T> && is_whole<T>,
-                  "volley: this function takes integers: use bit_cast<T>(v) for a float's bits");
+    static_assert(
+        Elementwise<T> && is_whole<T>,
+        "volley: this function takes only integers and vectors of integers: use bit_cast<T>(v) for the bits "
+        "of a float");
 }
 
 }  // namespace lang
@@ -66,8 +70,8 @@ VOLLEY_UNARY(sign, ir::Op::Sign, need_real)
 VOLLEY_UNARY(floor, ir::Op::Floor, need_float)
 VOLLEY_UNARY(ceil, ir::Op::Ceil, need_float)
 VOLLEY_UNARY(trunc, ir::Op::Trunc, need_float)
-VOLLEY_UNARY(round, ir::Op::Round, need_float)           // halves away from zero
-VOLLEY_UNARY(round_even, ir::Op::RoundEven, need_float)  // halves to even
+VOLLEY_UNARY(round, ir::Op::Round, need_float)           // rounds halfway cases away from zero
+VOLLEY_UNARY(round_even, ir::Op::RoundEven, need_float)  // rounds halfway cases to even
 VOLLEY_UNARY(fract, lang::Fn::Fract, need_float)         // x - floor(x)
 VOLLEY_UNARY(sqrt, ir::Op::Sqrt, need_float)
 VOLLEY_UNARY(rsqrt, ir::Op::Rsqrt, need_float)
@@ -97,20 +101,20 @@ VOLLEY_UNARY(radians, lang::Fn::Radians, need_float)
 VOLLEY_UNARY(degrees, lang::Fn::Degrees, need_float)
 
 VOLLEY_UNARY(popcount, ir::Op::PopCount, need_integer)
-VOLLEY_UNARY(clz, ir::Op::Clz, need_integer)  // leading zeros; the width for 0
-VOLLEY_UNARY(ctz, ir::Op::Ctz, need_integer)  // trailing zeros; the width for 0
+VOLLEY_UNARY(clz, ir::Op::Clz, need_integer)  // number of leading zeros; the bit width for 0
+VOLLEY_UNARY(ctz, ir::Op::Ctz, need_integer)  // number of trailing zeros; the bit width for 0
 VOLLEY_UNARY(reverse_bits, ir::Op::ReverseBits, need_integer)
 
 VOLLEY_CLASSIFY(isnan, ir::Op::IsNan)
 VOLLEY_CLASSIFY(isinf, ir::Op::IsInf)
 VOLLEY_CLASSIFY(isfinite, lang::Fn::IsFinite)
 
-VOLLEY_BINARY(min, ir::Op::Min, need_real)  // of a NaN and a number the number
+VOLLEY_BINARY(min, ir::Op::Min, need_real)  // if one argument is NaN, the other one
 VOLLEY_BINARY(max, ir::Op::Max, need_real)
 VOLLEY_BINARY(atan2, ir::Op::Atan2, need_float)
 VOLLEY_BINARY(hypot, ir::Op::Hypot, need_float)
-VOLLEY_BINARY(fmod, ir::Op::Rem, need_float)     // the sign of the dividend, as C's
-VOLLEY_BINARY(mod, lang::Fn::Mod, need_real)     // x - y * floor(x / y): the sign of the divisor
+VOLLEY_BINARY(fmod, ir::Op::Rem, need_float)     // has the sign of the dividend, as in C
+VOLLEY_BINARY(mod, lang::Fn::Mod, need_real)     // x - y * floor(x / y), has the sign of the divisor
 VOLLEY_BINARY(step, lang::Fn::Step, need_float)  // step(edge, x): x < edge ? 0 : 1
 
 VOLLEY_TERNARY(fma, ir::Op::Fma, need_real)        // a * b + c, rounded once
@@ -132,7 +136,7 @@ requires lang::Arguments<A, B> && lang::Elementwise<lang::common_t<A, B>>
 #undef VOLLEY_BINARY
 #undef VOLLEY_TERNARY
 
-/// Both parts of modf, with the sign of x: `auto [fraction, whole] = modf(x);`
+/// The fractional and the integral part of x, both with the sign of x: `auto [fraction, whole] = modf(x);`
 template <class T>
 struct Modf {
     Value<T> fraction;
@@ -145,10 +149,11 @@ template <class T>
     return {Value<T>(lang::emit(lang::Fn::ModfFraction, {lang::ref_of(once)}, at)), trunc(once, at)};
 }
 
-// Limits, as numbers of the host: `Var<float> best = lowest<float>();`
+// Limits of a type, as host numbers: `Var<float> best = lowest<float>();`
 template <class T>
 [[nodiscard]] constexpr T inf() noexcept {
-    static_assert(std::numeric_limits<T>::has_infinity, "volley: only floats have an infinity");
+    static_assert(std::numeric_limits<T>::has_infinity,
+                  "volley: only half, float and double have an infinity: use highest<T>()");
     return std::numeric_limits<T>::infinity();
 }
 template <class T>
@@ -157,7 +162,7 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] constexpr T nan() noexcept {
-    static_assert(std::numeric_limits<T>::has_quiet_NaN, "volley: only floats have NaN");
+    static_assert(std::numeric_limits<T>::has_quiet_NaN, "volley: only half, float and double have a NaN");
     return std::numeric_limits<T>::quiet_NaN();
 }
 template <class T>

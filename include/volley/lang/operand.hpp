@@ -1,6 +1,7 @@
-// How arguments enter an operation. In<T> and Left<T> accept what may stand where a value of type T is
-// wanted: Values of that type, host numbers, which adopt it, host constants, and scalars beside vectors and
-// complex numbers. As implicit conversions they also learn the user's source line, which operators cannot.
+// The arguments of operations. In<T> and Left<T> accept everything that is valid for a value of type T:
+// Values of that type, host numbers (which adopt the type), host constants, and scalars if T is a vector or
+// complex type. Their implicit conversions also capture the user's source line, which an operator cannot take
+// as a parameter.
 #pragma once
 
 #include <volley/lang/record.hpp>
@@ -17,7 +18,7 @@ class Element;
 
 namespace lang {
 
-/// The base of everything that can be read inside a kernel.
+/// The base class of everything that can be read in a kernel.
 class Handle {
 public:
     friend constexpr Ref ref_of(const Handle& handle) noexcept;
@@ -29,16 +30,16 @@ private:
     Ref ref_;
 };
 
-/// What a handle names. A free function, as members would meet the names of structs' fields.
+/// Returns the Ref of a handle. A free function, because a member could collide with the fields of a struct.
 [[nodiscard]] constexpr Ref ref_of(const Handle& handle) noexcept { return handle.ref_; }
 
-/// Value<T> and all that derives from it.
+/// Value<T> and the classes derived from it.
 template <class X>
 concept Expr = std::derived_from<X, Handle> && requires {
     typename X::volley_type;
 };
 
-/// The type that an argument brings with it; void for host numbers, which adopt that of the others.
+/// The type of an argument; void for host numbers, which adopt the type of the other arguments.
 template <class X>
 struct Operand {
     using type = void;
@@ -54,13 +55,14 @@ requires(is_vector<X> || is_complex<X> || is_matrix<X>) struct Operand<X> {
 template <class X>
 using operand_t = typename Operand<X>::type;
 
-/// What a function of the language takes: at least one Expr among its arguments, and numbers or constants.
+/// The arguments of a function of the language: Exprs, host numbers and host constants, with at least one
+/// Expr.
 template <class X>
 concept Argument = Expr<X> || HostNumber<X> || is_vector<X> || is_complex<X> || is_matrix<X>;
 template <class... X>
 concept Arguments = (Argument<X> && ...) && (Expr<X> || ...);
 
-/// The widest type among the arguments. Whether the others fit is checked when they are converted to it.
+/// The widest type of the arguments. The conversion to it checks that the other arguments fit.
 template <class A, class... Rest>
 struct Common {
     using a = operand_t<A>;
@@ -83,21 +85,22 @@ struct Common<A> {
 template <class... X>
 using common_t = typename Common<X...>::type;
 
-/// What a host number may stand for: of a vector all components, of a complex number the real part.
+/// The types that a host number converts to. It sets all components of a vector, or the real part of a
+/// complex number.
 template <class T>
 concept Adopting = Numeric<T> && !is_matrix<T>;
 
-/// A host number in T's component type.
+/// Records a host number in the component type of T.
 template <class T, HostNumber N>
 [[nodiscard]] Ref host_number(N n, Site at) {
     using S = scalar_t<T>;
     static_assert(!std::same_as<S, bool> || std::same_as<N, bool>,
-                  "volley: a number stands where a bool is needed: compare it, as in x != 0");
+                  "volley: a number is used where a bool is expected: compare it, as in x != 0");
     static_assert(!std::same_as<N, bool> || std::same_as<S, bool>,
-                  "volley: a bool stands where a number is needed: write 1 or 0, or select(c, a, b)");
+                  "volley: a bool is used where a number is expected: write 1 or 0, or select(c, a, b)");
     static_assert(
         !std::integral<S> || std::integral<N>,
-        "volley: a floating-point number stands beside an integer value: write an integer, or convert "
+        "volley: a floating-point number is combined with an integer value: write an integer, or convert "
         "the value with cast<float>(v)");
     if constexpr (!std::integral<N>) {
         return number(scalar_type<S>(), static_cast<double>(n), at);
@@ -108,7 +111,7 @@ template <class T, HostNumber N>
     }
 }
 
-/// A complex constant of the host with parts of another type.
+/// Records a complex host constant, converted to the component type of T.
 template <class T, class N>
 [[nodiscard]] Ref host_complex(const std::complex<N>& z, Site at) {
     using S = scalar_t<T>;
@@ -116,7 +119,7 @@ template <class T, class N>
     return constant(dtype_of<T>(), &adopted, at);
 }
 
-/// Whether an Expr of type X is a scalar that widens to T.
+/// An Expr whose type is the component type of T, so that it widens to T.
 template <class X, class T>
 concept Widens = Expr<X> && Type<T>::rank == 1 && std::same_as<typename X::volley_type, scalar_t<T>>;
 template <class X, class T>
@@ -127,7 +130,7 @@ template <class T>
 struct Left {
     Ref ref;
 
-    // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
+    // NOLINTBEGIN(google-explicit-constructor): the type exists for its conversions
     Left(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
     requires Adopting<T> Left(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
@@ -142,17 +145,17 @@ struct Left {
     template <Expr X>
     requires(!Fits<X, T> && Type<typename X::volley_type>::rank < Type<T>::rank) Left(const X&, Site = {}) {
         static_assert(never<X>,
-                      "volley: two values of different types meet here: convert one with cast<T>(v)");
+                      "volley: values of different types are combined here: convert one with cast<T>(v)");
     }
     // NOLINTEND(google-explicit-constructor)
 };
 
-/// A value of type T that a function, a store or the right side of an operator takes.
+/// A value of type T: the argument of a function, the value of a store or the right operand of an operator.
 template <class T>
 struct In {
     Ref ref;
 
-    // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
+    // NOLINTBEGIN(google-explicit-constructor): the type exists for its conversions
     In(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
     requires Adopting<T> In(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
@@ -167,24 +170,26 @@ struct In {
     template <Expr X>
     requires(!Fits<X, T> && Type<typename X::volley_type>::rank <= Type<T>::rank) In(const X&, Site = {}) {
         static_assert(never<X>,
-                      "volley: two values of different types meet here: convert one with cast<T>(v)");
+                      "volley: values of different types are combined here: convert one with cast<T>(v)");
     }
     // NOLINTEND(google-explicit-constructor)
 };
 
-/// An argument of a function whose widest argument has type T.
+/// Records an argument of a function whose widest argument has type T.
 template <class T, class X>
 [[nodiscard]] Ref argument(const X& x, Site at) {
     if constexpr (Expr<X>) {
         static_assert(Fits<X, T>,
-                      "volley: two values of different types meet here: convert one with cast<T>(v)");
+                      "volley: values of different types are combined here: convert one with cast<T>(v)");
         return read(ref_of(x), at);
     } else if constexpr (HostNumber<X>) {
         return host_number<T>(x, at);
     } else if constexpr (std::same_as<X, T>) {
         return constant(dtype_of<T>(), &x, at);
     } else {
-        static_assert(never<X>, "volley: a constant of another type stands beside a value: convert it");
+        static_assert(
+            never<X>,
+            "volley: a host constant is combined with a value of another type: convert the constant");
         return {};
     }
 }
@@ -193,12 +198,12 @@ template <class T, class X>
 struct ElementIndex {
     Ref ref;
 
-    // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
+    // NOLINTBEGIN(google-explicit-constructor): the type exists for its conversions
     template <class I>
     ElementIndex(const Value<I>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {
-        static_assert(
-            Scalar<I> && is_whole<I>,
-            "volley: an index is an integer scalar: take a component (.x) or cast<std::uint32_t>(v)");
+        static_assert(Scalar<I> && is_whole<I>,
+                      "volley: an index must be an integer scalar: take a component (.x), or convert with "
+                      "cast<u32>(v)");
     }
     template <HostNumber N>
     ElementIndex(N n, Site at = Site::here()) : ref(make(n, at)) {}
@@ -207,7 +212,8 @@ struct ElementIndex {
 private:
     template <HostNumber N>
     static Ref make(N n, Site at) {
-        static_assert(std::integral<N> && !std::same_as<N, bool>, "volley: an index is an integer");
+        static_assert(std::integral<N> && !std::same_as<N, bool>,
+                      "volley: an index must be an integer: convert the number");
         if constexpr (std::is_signed_v<N>) {
             return index_number(static_cast<std::int64_t>(n), at);
         } else {

@@ -1,34 +1,36 @@
-// The operators on Values, as hidden friends of Value<T>'s base: found for operands of that type only, so
-// that the compiler looks at few candidates. Each records one operation; what an operator does not take is a
-// compile error that says what to write instead.
+// The operators of Values. They are hidden friends of a base class of Value<T>, so the compiler finds them
+// only for operands of that type and considers few candidates. Each records one operation. An operand type
+// that an operator does not support is a compile error that suggests an alternative.
 #pragma once
 
 #include <volley/lang/operand.hpp>
 
 namespace volley::lang {
 
-// What an operator needs of T.
+// Checks of the operand type.
 template <class T>
 consteval void need_number() {
-    static_assert(!is_bool<T>, "volley: bool has no arithmetic: use select(c, a, b), or cast<T>(c)");
+    static_assert(!is_bool<T>,
+                  "volley: arithmetic on bool is not supported: use select(c, a, b), or cast<T>(c)");
 }
 template <class T>
 consteval void need_order() {
     need_number<T>();
     static_assert(!is_complex<T>,
-                  "volley: complex numbers have no order: compare real(z), imag(z) or abs(z)");
+                  "volley: complex numbers cannot be ordered: compare real(z), imag(z) or abs(z)");
 }
 template <class T>
 consteval void need_whole() {
-    static_assert(
-        is_whole<T> && !is_complex<T>,
-        "volley: this operator takes integers: use mod(a, b) or fmod(a, b) for floats, bit_cast<T>(v) "
-        "for their bits");
+    static_assert(is_whole<T> && !is_complex<T>,
+                  "volley: this operator takes only integers: use mod(a, b) or fmod(a, b) for floats, and "
+                  "bit_cast<T>(v) "
+                  "for their bits");
 }
 template <class T>
 consteval void need_bits() {
-    static_assert((is_whole<T> || is_bool<T>)&&!is_complex<T>,
-                  "volley: this operator takes integers or bool: use bit_cast<T>(v) for the bits of a float");
+    static_assert(
+        (is_whole<T> || is_bool<T>)&&!is_complex<T>,
+        "volley: this operator takes only integers and bool: use bit_cast<T>(v) for the bits of a float");
 }
 template <class T>
 consteval void need_bool() {
@@ -48,7 +50,8 @@ consteval void need_any() {}
         return Value<T>(emit(ir::Op::node, {a.ref})); \
     }
 
-// Of Values as they are, not as In<T>: the built-in operators, by way of bool, would be as good a match.
+// These take Value<T> instead of In<T>, because the built-in operators, through the conversion to bool, would
+// be an equally good match.
 #define VOLLEY_LOGICAL_OPERATOR(op, node)                               \
     friend Value<T> operator op(const Value<T>& a, const Value<T>& b) { \
         need_bool<T>();                                                 \
@@ -63,7 +66,7 @@ consteval void need_any() {}
         return Value<T>(a, Site{}) op b;                                \
     }
 
-/// Structs and arrays have none.
+/// Empty for structs and arrays, which have no operators.
 template <class T>
 struct Operators {};
 
@@ -85,7 +88,7 @@ requires(Numeric<T> && !is_matrix<T>) struct Operators<T> {
     VOLLEY_BINARY_OPERATOR(<=, Le, need_order, boolean_t<T>)
     VOLLEY_BINARY_OPERATOR(>, Gt, need_order, boolean_t<T>)
     VOLLEY_BINARY_OPERATOR(>=, Ge, need_order, boolean_t<T>)
-    /// Both sides are always evaluated: nest $if to guard one with the other.
+    /// Both operands are always evaluated. Nest $if statements for short-circuit evaluation.
     VOLLEY_LOGICAL_OPERATOR(&&, And)
     VOLLEY_LOGICAL_OPERATOR(||, Or)
     VOLLEY_UNARY_OPERATOR(-, Neg, need_number)
@@ -100,11 +103,11 @@ requires(Numeric<T> && !is_matrix<T>) struct Operators<T> {
     }
 };
 
-/// A value of exactly type T, or a host constant of it.
+/// A value or host constant of exactly type T.
 template <class T>
 struct Only {
     Ref ref;
-    // NOLINTBEGIN(google-explicit-constructor): the conversions are what it is for
+    // NOLINTBEGIN(google-explicit-constructor): the type exists for its conversions
     Only(const Value<T>& v, Site at = Site::here()) : ref(read(ref_of(v), at)) {}
     template <HostNumber N>
     requires Scalar<T> Only(N n, Site at = Site::here()) : ref(host_number<T>(n, at)) {}
@@ -113,7 +116,7 @@ struct Only {
     // NOLINTEND(google-explicit-constructor)
 };
 
-/// Matrices: linear algebra for *, elementwise + and -, and scaling.
+/// Operators of matrices: the matrix product, elementwise + and -, and scaling by a scalar.
 template <class U, int C, int R>
 struct Operators<mat<U, C, R>> {
     using T = mat<U, C, R>;

@@ -1,4 +1,4 @@
-// print("i={} x={}", i, x) inside a kernel: one line for each invocation that reaches it, on every device.
+// print("i={} x={}", i, x) in a kernel: prints a line for each invocation that reaches it, on every device.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -6,7 +6,7 @@
 namespace volley {
 namespace lang {
 
-/// A format with the line where it was written.
+/// A format string and its source line.
 struct PrintFormat {
     const char* text;
     Site at;
@@ -16,7 +16,8 @@ struct PrintFormat {
 
 template <class X>
 [[nodiscard]] Ref printed(const X& x, Site at) {
-    static_assert(Argument<X>, "volley: print takes values and numbers: print the members of a struct");
+    static_assert(Argument<X>,
+                  "volley: print takes only Values, numbers and constants: print the members of a struct");
     if constexpr (Expr<X>) {
         return read(ref_of(x), at);
     } else if constexpr (HostNumber<X>) {
@@ -28,8 +29,9 @@ template <class X>
 
 }  // namespace lang
 
-/// Formats the values into the places {} of the format; {{ and }} are braces. Lines of different invocations
-/// come in no order. A wrong number of places is a TraceError.
+/// Replaces each {} of the format by a value; {{ and }} print braces. The order of lines of different
+/// invocations is unspecified. set_print_sink redirects the output. Throws TraceError if the number of {} and
+/// of values differ.
 template <class... X>
 void print(lang::PrintFormat format, const X&... x) {
     const lang::Ref values[sizeof...(X) + 1] = {lang::printed(x, format.at)...};

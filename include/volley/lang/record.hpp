@@ -1,8 +1,8 @@
-// What the language's templates call: the out-of-line functions that record operations in the kernel being
-// traced by this thread. Programs use value.hpp and its kin instead.
+// The out-of-line functions that the templates of the language call to record operations in the kernel that
+// this thread is tracing. Programs use value.hpp and the other headers of the language instead.
 //
-// A Ref names something of one trace. All functions check that it belongs to the current one and throw
-// TraceError, with the latest known line of the user's source, where they cannot go on.
+// A Ref belongs to one trace. All functions check that it belongs to the current one. On errors they throw
+// TraceError with the most recent line of the user's source.
 #pragma once
 
 #include <volley/api.hpp>
@@ -14,14 +14,14 @@
 #include <initializer_list>
 #include <string_view>
 
-// One name of two, after their own macros are expanded.
+// Concatenates two tokens after macro expansion.
 #define VOLLEY_JOIN(a, b) VOLLEY_JOIN_(a, b)
 #define VOLLEY_JOIN_(a, b) a##b
 
 namespace volley::lang {
 
-/// A place in the user's source. As a default argument, `Site at = Site::here()` is the caller's line. An
-/// empty one means "as before".
+/// A line of the user's source. The default argument `Site at = Site::here()` is the caller's line. An empty
+/// Site means the most recent line.
 struct Site {
     const char* file = nullptr;
     unsigned line = 0;
@@ -32,15 +32,15 @@ struct Site {
     }
 };
 
-/// Names a value, a variable or a place in memory of one trace, and a path of parts inside of it that is
-/// followed only when the part is used: `p.position.x` costs nothing by itself.
+/// Refers to a value, a variable or a location in memory of one trace, and to a part of it by a path. The
+/// path is resolved only when the part is used, so `p.position.x` by itself records nothing.
 class Ref {
 public:
     enum class Kind : std::uint8_t {
-        Value,    // an SSA node
-        Var,      // a variable's declaration; reading loads
-        Place,    // a load of an element; reading gives what was loaded, storing goes to where it came from
-        Partial,  // a shared array with indices missing; cannot be read
+        Value,    // an SSA value
+        Var,      // the declaration of a variable; reading it loads
+        Place,    // a load of an element; reading returns the loaded value, storing writes to its location
+        Partial,  // a shared array with too few indices; cannot be read
     };
     static constexpr unsigned max_steps = 9;
 
@@ -48,8 +48,8 @@ public:
     constexpr Ref(Kind kind, std::uint32_t node, std::uint32_t trace) noexcept
         : node_(node), trace_(trace), path_(static_cast<std::uint64_t>(kind)) {}
 
-    /// Part `index` (below 64) of what this names. Beyond max_steps the Ref is too deep, and using it an
-    /// error.
+    /// Returns the Ref of part `index`, which must be below 64. A Ref with more than max_steps steps is an
+    /// error when it is used.
     [[nodiscard]] constexpr Ref part(unsigned index) const noexcept {
         Ref result = *this;
         const unsigned count = steps();
@@ -67,65 +67,66 @@ public:
 private:
     std::uint32_t node_ = 0;
     std::uint32_t trace_ = 0;
-    std::uint64_t path_ = 0;  // 2 bits of kind, 4 of step count, 6 for each step
+    std::uint64_t path_ = 0;  // 2 bits for the kind, 4 for the number of steps, 6 for each step
 };
 
-/// The functions that are made of several operations of the IR.
+/// The functions that are composed of several IR operations.
 // clang-format off
 enum class Fn : std::uint8_t {
     // real numbers, elementwise
     Fract, Mod, ModfFraction, Clamp, Mix, Step, Smoothstep, IsFinite, Radians, Degrees,
     // vectors
     Dot, Length, Distance, Cross, Normalize, Reflect, Any, All,
-    // complex numbers; real operands are taken where they make sense
+    // complex numbers; some take real operands too
     Real, Imag, Conj, Abs, Arg, Norm, Polar, Cis, Exp, Log, Sqrt, Pow,
     // matrices
     MatrixProduct, Transpose, Determinant, Inverse, OuterProduct, MatrixCompMult,
 };
 // clang-format on
 
-/// The value behind a Ref, as a plain SSA Ref: extracts parts, loads variables.
+/// Returns the SSA value of a Ref. Loads variables and extracts parts.
 [[nodiscard]] VOLLEY_API Ref read(Ref ref, Site at = {});
 
-/// A host number in a scalar type. One that does not fit is a TraceError.
+/// Record a host number as a constant of a scalar type. Throw TraceError if it does not fit.
 [[nodiscard]] VOLLEY_API Ref number(ScalarType type, std::int64_t value, Site at);
 [[nodiscard]] VOLLEY_API Ref number(ScalarType type, std::uint64_t value, Site at);
 [[nodiscard]] VOLLEY_API Ref number(ScalarType type, double value, Site at);
-/// A host index: u32, or u64 where it needs to be. Negative ones are a TraceError.
+/// Record a host index as a u32, or as a u64 if it does not fit. Throw TraceError if it is negative.
 [[nodiscard]] VOLLEY_API Ref index_number(std::int64_t value, Site at);
 [[nodiscard]] VOLLEY_API Ref index_number(std::uint64_t value, Site at);
-/// The host object of that type at `bytes`.
+/// Records the host object of this type at `bytes` as a constant.
 [[nodiscard]] VOLLEY_API Ref constant(DType type, const void* bytes, Site at);
 [[nodiscard]] VOLLEY_API Ref zero(DType type, Site at);
 
-/// One operation of the IR. Scalars are widened to the shape of the widest operand; Mul, Div, Eq, Ne also
-/// take complex numbers, Mul and Div matrices with scalars.
+/// Record an IR operation or a composed function. Scalars are widened to the shape of the widest operand.
+/// Mul, Div, Eq and Ne also take complex numbers; Mul and Div also take a matrix and a scalar.
 VOLLEY_API Ref emit(ir::Op op, std::initializer_list<Ref> operands, Site at = {});
 VOLLEY_API Ref emit(Fn fn, std::initializer_list<Ref> operands, Site at = {});
 
-/// The value in the wider type: a scalar as a vector with equal components or as a complex number.
+/// Widens a scalar to a vector with equal components or to a complex number.
 [[nodiscard]] VOLLEY_API Ref promote(Ref value, DType type);
-/// By value: to another component type, and from real to complex.
+/// Converts a value to another component type, or from real to complex.
 [[nodiscard]] VOLLEY_API Ref convert(Ref value, DType type, Site at);
 [[nodiscard]] VOLLEY_API Ref bitcast(Ref value, DType type, Site at);
-/// A composite of its parts. A vector is made of scalars and vectors, in order.
+/// Constructs a composite from its parts. The parts of a vector are scalars and vectors, in order.
 [[nodiscard]] VOLLEY_API Ref construct(DType type, const Ref* parts, std::size_t count, Site at);
-/// Component picks[k] of a vector for each k.
+/// Returns the vector of the components picks[0], picks[1], ...
 [[nodiscard]] VOLLEY_API Ref swizzle(Ref vector, std::initializer_list<unsigned> picks, Site at);
-/// A part by a computed index.
+/// Extracts a part by an index that is computed in the kernel.
 [[nodiscard]] VOLLEY_API Ref extract(Ref composite, Ref index);
 
 // Memory
 [[nodiscard]] VOLLEY_API Ref declare_var(DType type, Site at);
 [[nodiscard]] VOLLEY_API Ref declare_var(DType type, Ref initial, Site at);
-/// An array for the workgroup; extents of 0 end the list.
+/// Declares a shared array with `rank` extents.
 [[nodiscard]] VOLLEY_API Ref declare_shared(DType element, const std::uint64_t* extents, unsigned rank,
                                             Site at);
-/// Loads an element of a buffer, shared array, variable or place: gives a Place, or for a Value its part.
+/// Loads an element of a buffer, shared array, variable or Place and returns a Place. For a Value, returns
+/// the part.
 [[nodiscard]] VOLLEY_API Ref element(Ref parent, const Ref* indices, unsigned count);
-/// The same place without a load: for atomics.
+/// Returns the Place without loading it, for atomics.
 [[nodiscard]] VOLLEY_API Ref locate(Ref parent, const Ref* indices, unsigned count);
-/// Stores to a variable or place, and gives the value stored.
+/// Stores to a variable or Place and returns the stored value.
 VOLLEY_API Ref store(Ref place, Ref value);
 VOLLEY_API Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, Site at);
 [[nodiscard]] VOLLEY_API Ref buffer_size(Ref buffer, ScalarType type, Site at);
@@ -137,12 +138,12 @@ VOLLEY_API Ref atomic(ir::Op op, Ref place, std::initializer_list<Ref> values, S
 [[nodiscard]] VOLLEY_API Ref buffer_extent(Ref buffer, int axis, ScalarType type, Site at);
 [[noreturn]] VOLLEY_API void fail_partial(unsigned given, unsigned rank);
 
-// Order and output
+// Synchronisation and output
 VOLLEY_API void sync(ir::Op op, ir::FenceScope scope, Site at);
 VOLLEY_API void print(const char* format, const Ref* values, std::size_t count, Site at);
 VOLLEY_API void comment(std::string_view text, Site at);
 
-// Control flow; the guards of control.hpp call these.
+// Control flow; see control.hpp for the guards.
 VOLLEY_API void jump(ir::Op op, Site at);
 
 // Parameters, in the order of the kernel's signature

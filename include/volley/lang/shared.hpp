@@ -1,4 +1,4 @@
-// Shared<T>: an array that the invocations of a workgroup share, undefined at its start.
+// Shared<T>: an array that the invocations of a workgroup share. Its initial contents are undefined.
 //
 //     Shared<float> tile(16, 17);
 //     tile[local_id().y][local_id().x] = data[i];
@@ -15,7 +15,7 @@ namespace volley {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
-/// One step of indexing a shared array: an element once all indices are given.
+/// A partly or fully indexed shared array. With all indices, it is an element.
 template <class T>
 class SharedElement : public Element<T> {
 public:
@@ -63,8 +63,9 @@ private:
 #pragma GCC diagnostic pop
 // NOLINTEND(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment)
 
-/// A shared array of one to three dimensions, their extents fixed when the kernel is traced. With several,
-/// indexing takes all of them: tile[y][x], or tile(y, x), whose parts can be indexed further.
+/// A shared array of one to three dimensions. The extents are fixed when the kernel is traced. Indexing takes
+/// one index per dimension, tile[y][x] or tile(y, x); only the second form can be indexed further, if T is a
+/// vector, matrix or array. A wrong number of indices is a TraceError.
 template <class T>
 class Shared {
     using Site = lang::Site;
@@ -76,10 +77,10 @@ public:
         : Shared({n, m, k}, 3, at) {}
     template <class... X>
     requires(lang::Expr<X> || ...) explicit Shared(const X&...) {
-        static_assert(
-            lang::never<X...>,
-            "volley: the extents of a Shared array are numbers of the host, known while the kernel is "
-            "traced: use a constant, and declare the workgroup's size with the kernel");
+        static_assert(lang::never<X...>,
+                      "volley: the extents of a Shared array must be host integers, known while the kernel "
+                      "is traced: use "
+                      "a constant, and declare the workgroup size with the kernel");
     }
 
     [[nodiscard]] SharedElement<T> operator[](lang::ElementIndex i) const {

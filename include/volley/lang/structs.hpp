@@ -1,5 +1,5 @@
-// VOLLEY_STRUCT(Particle, position, velocity, mass): makes a struct a type of kernels, with its members under
-// their own names on Value, Var and Element, in the host's layout.
+// VOLLEY_STRUCT(Particle, position, velocity, mass) makes a struct usable in kernels, in the memory layout of
+// the host. Value, Var and Element have its members under the same names.
 //
 //     namespace app {
 //     struct Particle { vec3 position; vec3 velocity; float mass; };
@@ -7,9 +7,9 @@
 //     }
 //     ... data[i].position.x += dt;
 //
-// It stands in the struct's own namespace, after the struct; a nested or templated one is named as from there
-// (Outer::Inner, Pair<float>). Members are scalars, complex, vec, mat, arrays and other such structs, at
-// most 64.
+// Write it after the struct, in the same namespace. Name nested structs and template instances as seen from
+// there (Outer::Inner, Pair<float>). Members may be scalars, complex, vec, mat, arrays and other reflected
+// structs. The limit is 64 members.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -27,15 +27,17 @@ template <class T, std::size_t N>
 struct MemberType<T[N]> {
     using type = std::array<typename MemberType<T>::type, N>;
 };
-/// C arrays are std::arrays in kernels.
+/// The type of a member in kernels: a C array becomes a std::array.
 template <class T>
 using member_t = typename MemberType<T>::type;
 
+/// A member of a reflected struct, with its byte offset.
 struct FieldInfo {
     const char* name;
     DType type;
     std::size_t offset;
 };
+/// Returns the interned type of a reflected struct.
 [[nodiscard]] VOLLEY_API DType struct_type(const char* name, const FieldInfo* fields, std::size_t count,
                                            std::size_t size, std::size_t align);
 
@@ -45,7 +47,7 @@ struct FieldList {};
 template <class Struct, class... Members, class... X>
 [[nodiscard]] Value<Struct> make_struct(FieldList<Struct, Members...>, Site at, const X&... x) {
     static_assert(sizeof...(X) == sizeof...(Members),
-                  "volley: make<Struct>(...) takes one value for each member");
+                  "volley: make<Struct>(...) takes one value per member: pass all members");
     if constexpr (sizeof...(X) == sizeof...(Members)) {
         const Ref parts[] = {In<Members>(x, at).ref...};
         return Value<Struct>(construct(dtype_of<Struct>(), parts, sizeof...(X), at));
@@ -60,7 +62,7 @@ template <class Struct, class... Members, class... X>
 #define VOLLEY_EXPAND3(...) VOLLEY_EXPAND2(VOLLEY_EXPAND2(VOLLEY_EXPAND2(VOLLEY_EXPAND2(__VA_ARGS__))))
 #define VOLLEY_EXPAND2(...) VOLLEY_EXPAND1(VOLLEY_EXPAND1(VOLLEY_EXPAND1(VOLLEY_EXPAND1(__VA_ARGS__))))
 #define VOLLEY_EXPAND1(...) __VA_ARGS__
-// VOLLEY_EACH(M, a, b, c) is M(a) M(b) M(c).
+// VOLLEY_EACH(M, a, b, c) expands to M(a) M(b) M(c).
 #define VOLLEY_EACH(macro, ...) __VA_OPT__(VOLLEY_EXPAND(VOLLEY_EACH_STEP(macro, __VA_ARGS__)))
 #define VOLLEY_EACH_STEP(macro, first, ...) \
     macro(first) __VA_OPT__(VOLLEY_EACH_AGAIN VOLLEY_PARENS(macro, __VA_ARGS__))
@@ -73,8 +75,8 @@ template <class Struct, class... Members, class... X>
 #define VOLLEY_STRUCT_FIELD(m) \
     {#m, ::volley::dtype_of<::volley::lang::member_t<decltype(volley_self::m)>>(), offsetof(volley_self, m)},
 
-// The name has the line in it: one for all structs would be ambiguous where an unnamed namespace, or one that
-// a using-directive opens, declares it too.
+// The name contains the line number. A fixed name would be ambiguous if an unnamed namespace, or a namespace
+// that a using-directive names, declared it too.
 #define VOLLEY_STRUCT(Struct, ...) \
     VOLLEY_STRUCT_AT(VOLLEY_JOIN(volley_reflection_, __LINE__), Struct, __VA_ARGS__)
 #define VOLLEY_STRUCT_AT(volley_reflection, Struct, ...)                                                    \
@@ -85,9 +87,10 @@ template <class Struct, class... Members, class... X>
         using volley_self = Struct;                                                                         \
         static_assert(::std::is_trivially_copyable_v<volley_self> &&                                        \
                           ::std::is_standard_layout_v<volley_self>,                                         \
-                      "volley: a struct in kernels is trivially copyable and has a standard layout");       \
+                      "volley: a struct in kernels must be trivially copyable and have a standard layout"); \
         enum : unsigned { VOLLEY_EACH(VOLLEY_STRUCT_INDEX, __VA_ARGS__) volley_count };                     \
-        static_assert(volley_count <= 64, "volley: a struct in kernels has at most 64 members");            \
+        static_assert(volley_count <= 64,                                                                   \
+                      "volley: a struct in kernels can have at most 64 members: nest structs");             \
         using volley_list = ::volley::lang::FieldList<Struct VOLLEY_EACH(VOLLEY_STRUCT_TYPE, __VA_ARGS__)>; \
         template <template <class> class VolleyFace, class VolleyBase>                                      \
         struct volley_members : VolleyBase {                                                                \
