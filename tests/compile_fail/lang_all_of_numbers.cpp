@@ -1,4 +1,4 @@
-// expect: any and all take bool: compare the operand, as in v != 0
+// expect: any and all take only bool and vectors of bool: compare the operand, as in v != 0
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

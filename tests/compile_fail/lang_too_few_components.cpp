@@ -1,4 +1,4 @@
-// expect: the components given do not add up to the vector
+// expect: the arguments have a different number of components than the vector
 #include <volley/lang/lang.hpp>
 
 using namespace volley;

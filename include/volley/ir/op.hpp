@@ -1,19 +1,19 @@
-// The operations of Volley's IR, in one table. docs/ir.md says what each means; the verifier enforces it.
+// The table of IR operations. docs/ir.md defines their semantics; the verifier checks the rules.
 //
-// VOLLEY_IR_OPS(X) expands X(Name, mnemonic, form) for each operation. The form says how operands and result
-// types relate (ir::result_type) and which effects an operation has (ir::traits).
+// VOLLEY_IR_OPS(X) expands to X(Name, mnemonic, form) for each operation. The form determines the result type
+// (ir::result_type) and the effects of the operation (ir::traits).
 #pragma once
 
 #include <cstdint>
 
 namespace volley::ir {
 
-/// How an operation's operands and result relate.
+/// The operands and the result of an operation.
 enum class Form : std::uint8_t {
     Constant,      // no operands; imm holds the bits of a scalar
     Zero,          // no operands; the zero of any type
     Parameter,     // no operands; imm is the parameter's index
-    Root,          // no operands; names memory: buffer, shared array, local variable
+    Root,          // no operands; declares memory: a buffer, shared array or local variable
     Builtin,       // no operands; an id or size, u32 or vec3<u32>
     Unary,         // T -> T, elementwise
     Binary,        // T, T -> T, elementwise
@@ -39,7 +39,7 @@ enum class Form : std::uint8_t {
     Elect,         // -> bool
     Sync,          // barrier or fence
     If,            // bool; regions: then, else
-    For,           // begin, end, step; region: body; the node's value is the index inside of the body
+    For,           // begin, end, step; region: body, in which the node's value is the index
     Loop,          // region: body, repeated until break or return
     Jump,          // break, continue, return
     Print,         // any operands; imm is the index of the format string
@@ -47,7 +47,7 @@ enum class Form : std::uint8_t {
 
 // clang-format off
 #define VOLLEY_IR_OPS(X)                                                                                     \
-    /* values from outside */                                                                                \
+    /* constants, parameters and memory */                                                                   \
     X(Const, "const", Constant)            X(Zero, "zero", Zero)                                             \
     X(Param, "param", Parameter)           X(Buffer, "buffer", Root)                                         \
     X(Shared, "shared", Root)              X(Var, "var", Root)                                               \
@@ -72,7 +72,7 @@ enum class Form : std::uint8_t {
     X(Shl, "shl", Shift)                   X(Shr, "shr", Shift)                                              \
     X(PopCount, "popcount", BitCount)      X(Clz, "clz", BitCount)                                           \
     X(Ctz, "ctz", BitCount)                X(ReverseBits, "reverse_bits", BitCount)                          \
-    /* comparison and choice */                                                                              \
+    /* comparison and selection */                                                                           \
     X(Eq, "eq", Compare)                   X(Ne, "ne", Compare)                                              \
     X(Lt, "lt", Compare)                   X(Le, "le", Compare)                                              \
     X(Gt, "gt", Compare)                   X(Ge, "ge", Compare)                                              \
@@ -136,7 +136,7 @@ enum class Form : std::uint8_t {
     X(SubgroupAll, "subgroup_all", SubgroupVote)                                                             \
     X(SubgroupBallot, "subgroup_ballot", Ballot)                                                             \
     X(SubgroupElect, "subgroup_elect", Elect)                                                                \
-    /* order; a fence's imm is an ir::FenceScope */                                                          \
+    /* synchronisation; the imm of a fence is an ir::FenceScope */                                           \
     X(Barrier, "barrier", Sync)            X(SubgroupBarrier, "subgroup_barrier", Sync)                      \
     X(Fence, "fence", Sync)                                                                                  \
     /* control */                                                                                            \
@@ -152,7 +152,7 @@ enum class Op : std::uint8_t {
 #undef VOLLEY_IR_ENUM
 };
 
-/// What a fence orders, as its imm.
+/// The memory accesses that a fence orders.
 enum class FenceScope : std::uint8_t { All, Buffer, Shared, Group };
 
 }  // namespace volley::ir

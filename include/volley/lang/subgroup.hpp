@@ -1,4 +1,4 @@
-// Operations over the active lanes of a subgroup: folds, scans, exchanges and votes.
+// Operations over the active lanes of a subgroup: reductions, scans, shuffles and votes.
 #pragma once
 
 #include <volley/lang/value.hpp>
@@ -8,23 +8,30 @@ namespace lang {
 
 template <class T>
 consteval void need_sum() {
-    static_assert((Elementwise<T> || is_complex<T>)&&!is_bool<T>,
-                  "volley: this subgroup operation takes integers, floats, vectors and complex numbers");
+    static_assert(
+        (Elementwise<T> || is_complex<T>)&&!is_bool<T>,
+        "volley: this subgroup operation takes only integers, floats, vectors of these and complex numbers: "
+        "convert with cast<T>(v)");
 }
 template <class T>
 consteval void need_fold() {
-    static_assert(Elementwise<T> && !is_bool<T>,
-                  "volley: this subgroup operation takes integers, floats and vectors");
+    static_assert(
+        Elementwise<T> && !is_bool<T>,
+        "volley: this subgroup operation takes only integers, floats and vectors of these: convert with "
+        "cast<T>(v)");
 }
 template <class T>
 consteval void need_fold_bits() {
-    static_assert(Elementwise<T> && !is_float<T>, "volley: this subgroup operation takes integers and bool");
+    static_assert(
+        Elementwise<T> && !is_float<T>,
+        "volley: this subgroup operation takes only integers and bool: use bit_cast<T>(v) for the bits of a "
+        "float");
 }
 
 }  // namespace lang
 
-// A fold gives all active lanes the combined value; scans combine the lanes up to and with (inclusive), or
-// without (exclusive), the own one.
+// subgroup_add and so on return the reduction over all active lanes, in every lane. The inclusive scans
+// reduce the lanes up to and including the current one, the exclusive scans the lanes before it.
 #define VOLLEY_SUBGROUP(name, node, need)                                                \
     template <class T>                                                                   \
     [[nodiscard]] Value<T> name(const Value<T>& v, lang::Site at = lang::Site::here()) { \
@@ -45,39 +52,42 @@ VOLLEY_SUBGROUP_FOLDS(xor, Xor, need_fold_bits)
 #undef VOLLEY_SUBGROUP_FOLDS
 #undef VOLLEY_SUBGROUP
 
-/// The value of another lane: broadcast takes the same lane everywhere, shuffle any, shuffle_xor the own one
-/// ^ mask.
+/// Returns the value of a lane, which must be the same for all lanes of the subgroup.
 template <class T>
 [[nodiscard]] Value<T> subgroup_broadcast(const Value<T>& v, lang::In<u32> lane,
                                           lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::SubgroupBroadcast, {lang::ref_of(v), lane.ref}, at));
 }
+/// Returns the value of any lane.
 template <class T>
 [[nodiscard]] Value<T> subgroup_shuffle(const Value<T>& v, lang::In<u32> lane,
                                         lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::SubgroupShuffle, {lang::ref_of(v), lane.ref}, at));
 }
+/// Returns the value of lane `subgroup_lane() ^ mask`.
 template <class T>
 [[nodiscard]] Value<T> subgroup_shuffle_xor(const Value<T>& v, lang::In<u32> mask,
                                             lang::Site at = lang::Site::here()) {
     return Value<T>(lang::emit(ir::Op::SubgroupShuffleXor, {lang::ref_of(v), mask.ref}, at));
 }
 
+/// Return whether the condition is true in any, or in all, active lanes.
 [[nodiscard]] inline Value<bool> subgroup_any(lang::In<bool> c, lang::Site at = lang::Site::here()) {
     return Value<bool>(lang::emit(ir::Op::SubgroupAny, {c.ref}, at));
 }
 [[nodiscard]] inline Value<bool> subgroup_all(lang::In<bool> c, lang::Site at = lang::Site::here()) {
     return Value<bool>(lang::emit(ir::Op::SubgroupAll, {c.ref}, at));
 }
-/// A bit for each lane, the lowest in x.
+/// Returns a bit mask of the active lanes in which the condition is true. Lane 0 is the lowest bit of x.
 [[nodiscard]] inline Value<vec<u32, 4>> subgroup_ballot(lang::In<bool> c,
                                                         lang::Site at = lang::Site::here()) {
     return Value<vec<u32, 4>>(lang::emit(ir::Op::SubgroupBallot, {c.ref}, at));
 }
-/// True in the lowest active lane.
+/// Returns true in the lowest active lane only.
 [[nodiscard]] inline Value<bool> subgroup_elect(lang::Site at = lang::Site::here()) {
     return Value<bool>(lang::emit(ir::Op::SubgroupElect, {}, at));
 }
+/// Orders the memory accesses of the lanes of a subgroup.
 inline void subgroup_barrier(lang::Site at = lang::Site::here()) {
     lang::sync(ir::Op::SubgroupBarrier, ir::FenceScope::All, at);
 }

@@ -1,11 +1,11 @@
-// The components of vector values by name: v.xy(), v.zyx(), v.xxy(); any others by swizzle<3, 0>(v).
+// Swizzles of vector Values: v.xy(), v.zyx(), v.xxy(). swizzle<3, 0, 0, 1>(v) returns any other combination.
 #pragma once
 
 #include <volley/lang/operand.hpp>
 
 namespace volley::lang {
 
-/// The part of Value<T> below its members: the handle, the operators and, for vectors, the swizzles.
+/// The base of Value<T>: the handle, the operators and, for vectors, the swizzles.
 template <class T>
 class ValueBase;
 
@@ -22,7 +22,7 @@ class ValueBase;
         return Value<vec<U, 4>>(swizzle(ref_of(*this), {ia, ib, ic, id}, at)); \
     }
 
-// For each pair (a, b), the pair itself and its continuations with each third component.
+// The swizzle (a, b), and (a, b, c) for each third component c.
 #define VOLLEY_SWIZZLES_OF_2(a, ia, b, ib) \
     VOLLEY_SWIZZLE2(a, ia, b, ib) VOLLEY_SWIZZLE3(a, ia, b, ib, x, 0) VOLLEY_SWIZZLE3(a, ia, b, ib, y, 1)
 #define VOLLEY_SWIZZLES_OF_3(a, ia, b, ib) \
@@ -81,6 +81,7 @@ protected:
 #undef VOLLEY_SWIZZLE3
 #undef VOLLEY_SWIZZLE2
 
+/// The handle that Value<T> derives from.
 template <class T>
 struct HandleOf {
     using type = Handle;

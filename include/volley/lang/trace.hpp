@@ -1,4 +1,4 @@
-// A traced kernel, and tracing as the runtime asks for it.
+// Traced kernels, and the function that the runtime calls to trace one.
 #pragma once
 
 #include <volley/api.hpp>
@@ -18,15 +18,15 @@ class Function;
 namespace lang {
 
 struct TraceOptions {
-    /// Names of the parameters, for errors and dumps; "arg0" and so on where there are fewer.
+    /// Names of the parameters, for errors and dumps. Parameters without a name are called "arg0" and so on.
     std::initializer_list<std::string_view> names = {};
-    /// Declared with the kernel; zeros mean that each launch chooses.
+    /// The workgroup size that the kernel declares; zeros if each launch chooses it.
     std::uint32_t local_size[3] = {0, 0, 0};
-    /// A body that records more is taken for a host loop that unrolls without end.
+    /// Tracing fails when the body records more operations, because it probably unrolls an endless host loop.
     std::size_t max_operations = 1'000'000;
 };
 
-/// A kernel's body as IR: immutable, cheap to copy, free of the lambda that it came from.
+/// The IR of a kernel. Immutable and cheap to copy; does not refer to the lambda.
 class VOLLEY_API TracedKernel {
 public:
     explicit TracedKernel(std::shared_ptr<const ir::Function> function) noexcept;
@@ -34,20 +34,20 @@ public:
     [[nodiscard]] const ir::Function& function() const noexcept { return *function_; }
     [[nodiscard]] const std::shared_ptr<const ir::Function>& share() const noexcept { return function_; }
     [[nodiscard]] std::string_view name() const noexcept;
-    /// The printed IR.
+    /// Returns the IR as text.
     [[nodiscard]] std::string to_string() const;
 
 private:
     std::shared_ptr<const ir::Function> function_;
 };
 
-/// Runs `body(context)` under a tracer of this thread, and gives what it recorded, verified. Throws
-/// TraceError or IrError for what is not legal in a kernel; another exception out of the body comes as a
-/// TraceError with the original nested inside of it. Whatever happens, the thread traces nothing afterwards.
+/// Calls `body(context)` with a tracer on this thread and returns the recorded and verified kernel. Throws
+/// TraceError or IrError if the kernel is not valid. Other exceptions of the body are rethrown nested in a
+/// TraceError. In all cases the thread stops tracing.
 [[nodiscard]] VOLLEY_API TracedKernel run_trace(std::string_view name, void (*body)(void*), void* context,
                                                 const TraceOptions& options = {});
 
-/// Whether this thread is tracing a kernel.
+/// Returns whether this thread is tracing a kernel.
 [[nodiscard]] VOLLEY_API bool tracing() noexcept;
 
 }  // namespace lang

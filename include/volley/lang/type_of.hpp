@@ -1,5 +1,4 @@
-// From C++ types to run-time types: dtype_of<T>(), and what the templates of the language need to know of a
-// type.
+// Maps C++ types to run-time types (dtype_of<T>()), and the type traits of the language.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -21,11 +20,12 @@ template <class T>
 concept Scalar =
     std::integral<T> || std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, half>;
 
-/// Numbers of the host that stand beside a Value and adopt its type; bool too, beside Value<bool>.
+/// Host numbers, which adopt the type of the Value that they are combined with; bool only that of
+/// Value<bool>.
 template <class T>
 concept HostNumber = std::is_arithmetic_v<T> || std::same_as<T, half>;
 
-/// VOLLEY_STRUCT declares volley_reflect beside the struct, in any namespace.
+/// Structs with VOLLEY_STRUCT, which declares volley_reflect in the namespace of the struct.
 template <class T>
 concept Reflected = std::is_class_v<T> && requires(const T* p) {
     volley_reflect(p);
@@ -49,8 +49,7 @@ template <Scalar T>
     }
 }
 
-/// What is known of a type. `rank` orders what adopts what: scalars (0) widen to complex numbers and vectors
-/// (1).
+/// The traits of a type. `rank` orders types by width: scalars (0) widen to complex numbers and vectors (1).
 template <class T>
 struct Type {
     static_assert(
@@ -75,7 +74,7 @@ struct Type<T> {
 template <class F>
 struct Type<std::complex<F>> {
     static_assert(std::same_as<F, half> || std::same_as<F, float> || std::same_as<F, double>,
-                  "volley: complex numbers have parts of half, float or double");
+                  "volley: the parts of a complex number in kernels must be half, float or double");
     using scalar = F;
     using boolean = bool;
     template <class U>
@@ -98,7 +97,7 @@ struct Type<vec<U, N>> {
 template <class U, int C, int R>
 struct Type<mat<U, C, R>> {
     static_assert(std::same_as<U, half> || std::same_as<U, float> || std::same_as<U, double>,
-                  "volley: matrices in kernels have components of half, float or double");
+                  "volley: the components of a matrix in kernels must be half, float or double");
     using scalar = U;
     template <class V>
     using with = mat<V, C, R>;
@@ -135,10 +134,10 @@ inline constexpr bool is_matrix = false;
 template <class U, int C, int R>
 inline constexpr bool is_matrix<mat<U, C, R>> = true;
 
-/// What has operators: scalars, complex numbers, vectors, matrices.
+/// The types that have operators: scalars, complex numbers, vectors and matrices.
 template <class T>
 concept Numeric = Scalar<T> || is_vector<T> || is_complex<T> || is_matrix<T>;
-/// What is computed elementwise.
+/// The types that functions process elementwise: scalars and vectors.
 template <class T>
 concept Elementwise = Scalar<T> || is_vector<T>;
 template <class T>
@@ -155,8 +154,8 @@ inline constexpr bool is_whole = std::is_integral_v<scalar_t<T>> && !is_bool<T>;
 
 }  // namespace lang
 
-/// The run-time type of a C++ type: scalars, half, complex, vec, mat, std::array and reflected structs.
-/// Interned once for each type of a program; later calls cost a load.
+/// Returns the run-time type of a scalar, half, complex, vec, mat, std::array or reflected struct. The first
+/// call for each type interns it; later calls cost one load.
 template <class T>
 [[nodiscard]] DType dtype_of() {
     if constexpr (lang::Scalar<T>) {

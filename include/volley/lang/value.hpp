@@ -1,6 +1,6 @@
-// Value<T>: an immutable value inside a kernel, known only when the kernel runs. Made by operators,
-// functions, loads and constants; `auto y = x * 2 + 1;` gives one. It is a handle of a few words, and it
-// records operations in the kernel that this thread traces: used anywhere else it throws TraceError.
+// Value<T>: an immutable value in a kernel, known only when the kernel runs. Operators, functions, loads and
+// constants return Values: `auto y = x * 2 + 1;`. A Value is a handle of a few words that belongs to the
+// kernel that this thread is tracing. Using it anywhere else throws TraceError.
 #pragma once
 
 #include <volley/lang/operand.hpp>
@@ -12,7 +12,7 @@ namespace lang {
 
 template <class T>
 class ValueBase : public HandleOf<T>::type, public Operators<T> {
-    static_assert(Type<T>::rank >= 0);  // says what a type of kernels is, where T is none
+    static_assert(Type<T>::rank >= 0);  // instantiates Type<T>, which reports unsupported types
 
 public:
     using volley_type = T;
@@ -21,8 +21,8 @@ protected:
     explicit ValueBase(Ref ref) : HandleOf<T>::type(ref) {}
 };
 
-/// The members by which parts are named: x, y, z, w of vectors and the fields of structs, each a Face<part>
-/// (Value, Var or Element) that knows its path from the whole.
+/// The members that name parts: x, y, z, w of vectors and the fields of structs. Each is a Face<part> (Value,
+/// Var or Element) with the path of the part.
 template <class T>
 struct PartsOf {
     template <template <class> class Face, class Base>
@@ -74,7 +74,8 @@ using Parts = typename PartsOf<T>::template type<Face, Base>;
 
 }  // namespace lang
 
-// Each compound operator, with its operation and what it needs: places have them, Values say why not.
+// Each compound operator with its operation and its check of the operand type. Var and Element support them;
+// for Value they are a compile error.
 // clang-format off
 #define VOLLEY_COMPOUND_OPERATORS(X)                                                                \
     X(+=, Add, need_number) X(-=, Sub, need_number) X(*=, Mul, need_number) X(/=, Div, need_number) \
@@ -82,15 +83,15 @@ using Parts = typename PartsOf<T>::template type<Face, Base>;
     X(<<=, Shl, need_whole) X(>>=, Shr, need_whole)
 // clang-format on
 
-#define VOLLEY_FIXED_VALUE "volley: a Value cannot be assigned to: declare a Var<T>"
+#define VOLLEY_FIXED_VALUE "volley: a Value cannot be assigned to: declare a Var<T> instead"
 
 // NOLINTBEGIN(google-explicit-constructor,misc-unconventional-assign-operator,bugprone-unhandled-self-assignment):
 // numbers convert implicitly by design, and assignment records a store
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
-/// An immutable value. Copying copies what the other holds now: of a Var its present value. The names of its
-/// own members, and of those of Var and its kin, begin with volley_: all others may be a struct's.
+/// An immutable value. Copying a Var to a Value copies its current value. The members of Value, Var and
+/// Element have the prefix volley_, because the fields of a struct may have any other name.
 template <class T>
 class Value : public lang::Parts<T, ::volley::Value, lang::ValueBase<T>> {
     using VolleyBase = lang::Parts<T, ::volley::Value, lang::ValueBase<T>>;
@@ -100,20 +101,21 @@ public:
 
     Value(const Value& other) : VolleyBase(lang::read(lang::ref_of(other))) {}
 
-    /// A host number; for vectors in all components, for complex numbers the real part.
+    /// Converts a host number. It sets all components of a vector, or the real part of a complex number.
     template <lang::HostNumber N>
     requires lang::Adopting<T> Value(N n, lang::Site at = lang::Site::here())
         : VolleyBase(volley_widen(lang::host_number<T>(n, at))) {}
 
-    /// A constant of the host.
+    /// Converts a host constant.
     Value(const T& host, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
         : VolleyBase(lang::constant(dtype_of<T>(), &host, at)) {}
 
+    /// Widens a scalar Value to a vector or complex number.
     template <lang::Expr X>
     requires(!std::derived_from<X, Value>) explicit Value(const X& x, lang::Site at = lang::Site::here())
         : VolleyBase(volley_widen(lang::argument<T>(x, at))) {}
 
-    /// Part i of a vector, matrix (a column) or array.
+    /// Returns component i of a vector, column i of a matrix, or element i of an array.
     template <class P = T>
     requires lang::Indexable<P>
     [[nodiscard]] Value<lang::part_t<P>> operator[](lang::ElementIndex i) const {
@@ -137,7 +139,7 @@ public:
     void operator++(int) { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
     void operator--(int) { static_assert(lang::never<T>, VOLLEY_FIXED_VALUE); }
 
-    /// There is none: the value is not known while the kernel is traced.
+    /// Does not compile: the value is not known while the kernel is traced.
     template <class B = T>
     explicit operator bool() const {
         static_assert(

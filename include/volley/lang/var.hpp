@@ -1,5 +1,4 @@
-// Var<T>: a mutable local variable of each invocation, zero unless initialised. Reading it gives the value
-// that it has at that place; copying or moving it makes another variable. `Array<T, N>` is a local array.
+// Var<T>: a mutable local variable of each invocation. `Array<T, N>` is a local array.
 //
 //     Var<float> sum = 0.f;
 //     $for (k, 0u, n) { sum += data[k]; }
@@ -14,6 +13,8 @@ namespace volley {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // members of a user's struct, a base class here, may have any name
 
+/// A mutable variable, zero unless initialised. Reading it returns its value at that point of the kernel.
+/// Copying or moving it creates another variable.
 template <class T>
 class Var : public lang::Parts<T, ::volley::Var, Value<T>> {
     using VolleyBase = lang::Parts<T, ::volley::Var, Value<T>>;
@@ -23,11 +24,12 @@ public:
 
     explicit Var(lang::Site at = lang::Site::here()) : VolleyBase(lang::declare_var(dtype_of<T>(), at)) {}
 
-    /// Another variable. There is no moving: std::swap and std::exchange assign to what they moved from.
+    /// Creates another variable. There is no move constructor, because std::swap and std::exchange assign to
+    /// moved-from objects.
     Var(const Var& other, lang::Site at = lang::Site::here())
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
 
-    /// Starts with a value, host number or constant.
+    /// Creates a variable that is initialised with a Value, host number or host constant.
     template <lang::Argument X>
     requires(!std::same_as<X, T> || lang::Scalar<T>) Var(const X& initial, lang::Site at = lang::Site::here())
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
@@ -35,7 +37,7 @@ public:
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}
 
     Var& operator=(lang::In<T> value) { return volley_put(value.ref); }
-    /// Never called, as all that converts to Var would fit it too: the next one is.
+    /// Disabled, because everything that converts to Var would match it. The next overload assigns a Var.
     Var& operator=(const Var&) requires(lang::never<T>);
     template <std::same_as<Var> V>
     Var& operator=(const V& other) {
@@ -63,7 +65,8 @@ public:
         return old;
     }
 
-    /// A part of the variable, to read or to assign to.
+    /// Returns component i of a vector, column i of a matrix, or element i of an array; it can be assigned
+    /// to.
     template <class P = T>
     requires lang::Indexable<P>
     [[nodiscard]] Element<lang::part_t<P>> operator[](lang::ElementIndex i) {
@@ -94,7 +97,7 @@ Var(N) -> Var<N>;
 template <lang::Expr X>
 Var(X) -> Var<typename X::volley_type>;
 
-/// A local array: `Array<float, 4> a; a[k] = 1.f;`
+/// A local array, initially zero: `Array<float, 4> a; a[k] = 1.f;`
 template <class T, std::size_t N>
 using Array = Var<std::array<T, N>>;
 

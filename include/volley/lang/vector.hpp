@@ -1,4 +1,4 @@
-// Making vectors and other composites, and the functions on vectors.
+// Construction of vectors and other composites, and the functions of vectors.
 #pragma once
 
 #include <volley/lang/structs.hpp>
@@ -23,7 +23,7 @@ template <class U, class X>
     }
 }
 
-/// The component type that the arguments of make_vec agree on.
+/// The component type of an argument of make_vec; void for host numbers.
 template <class X>
 struct ComponentOf {
     using type = void;
@@ -47,8 +47,10 @@ struct FirstComponent<> {
 
 template <class T>
 struct Maker {
-    static_assert(Reflected<T>,
-                  "volley: make<T>(...) makes vectors, complex numbers, matrices, arrays and structs");
+    static_assert(
+        Reflected<T>,
+        "volley: make<T>(...) constructs only vectors, complex numbers, matrices, arrays and structs: use "
+        "cast<T>(v) for scalars");
     template <class... X>
     static Value<T> make(Site at, const X&... x) {
         return make_struct(typename Reflection<T>::volley_list{}, at, x...);
@@ -58,8 +60,10 @@ template <class U, int N>
 struct Maker<vec<U, N>> {
     template <class... X>
     static Value<vec<U, N>> make(Site at, const X&... x) {
-        static_assert((width_of<X> + ...) == N,
-                      "volley: the components given do not add up to the vector's: give scalars and vectors");
+        static_assert(
+            (width_of<X> + ...) == N,
+            "volley: the arguments have a different number of components than the vector: pass scalars and "
+            "vectors that add up to it");
         const Ref parts[] = {component<U>(x, at)...};
         return Value<vec<U, N>>(construct(dtype_of<vec<U, N>>(), parts, sizeof...(X), at));
     }
@@ -76,7 +80,8 @@ template <class U, int C, int R>
 struct Maker<mat<U, C, R>> {
     template <class... X>
     static Value<mat<U, C, R>> make(Site at, const X&... columns) {
-        static_assert(sizeof...(X) == C, "volley: a matrix is made of its columns");
+        static_assert(sizeof...(X) == C,
+                      "volley: make<mat>(...) takes one vector per column: pass all columns");
         const Ref parts[] = {promote(argument<vec<U, R>>(columns, at), dtype_of<vec<U, R>>())...};
         return Value<mat<U, C, R>>(construct(dtype_of<mat<U, C, R>>(), parts, C, at));
     }
@@ -85,7 +90,8 @@ template <class U, std::size_t N>
 struct Maker<std::array<U, N>> {
     template <class... X>
     static Value<std::array<U, N>> make(Site at, const X&... elements) {
-        static_assert(sizeof...(X) == N, "volley: an array is made of all its elements");
+        static_assert(sizeof...(X) == N,
+                      "volley: make<std::array>(...) takes one value per element: pass all elements");
         const Ref parts[] = {promote(In<U>(elements, at).ref, dtype_of<U>())...};
         return Value<std::array<U, N>>(construct(dtype_of<std::array<U, N>>(), parts, N, at));
     }
@@ -93,30 +99,35 @@ struct Maker<std::array<U, N>> {
 
 }  // namespace lang
 
-// Packs cannot be followed by a default argument: the line of the latest operand stands for the whole.
+// A default argument cannot follow a parameter pack, so these functions report the line of their last
+// operand.
 
-/// A composite from its parts: make<vec4>(xyz, 1), make<complex<float>>(re, im), make<mat2>(column, column),
-/// make<Particle>(position, velocity, mass).
+/// Constructs a composite from its parts: make<vec4>(xyz, 1), make<complex<float>>(re, im),
+/// make<mat2>(column, column), make<Particle>(position, velocity, mass).
 template <class T, class... X>
 [[nodiscard]] Value<T> make(const X&... x) {
     return lang::Maker<T>::make(lang::Site{}, x...);
 }
 
-/// A vector from scalars and vectors; numbers adopt the component type of the values: make_vec(v.xy(), 0, 1).
+/// Constructs a vector from scalars and vectors: make_vec(v.xy(), 0, 1). Host numbers adopt the component
+/// type of the Values.
 template <class... X>
 requires lang::Arguments<X...>
 [[nodiscard]] auto make_vec(const X&... x) {
     using U = typename lang::FirstComponent<X...>::type;
     constexpr int n = (lang::width_of<X> + ...);
-    static_assert(n >= 2 && n <= 4, "volley: vectors have 2 to 4 components");
+    static_assert(n >= 2 && n <= 4, "volley: a vector must have 2 to 4 components");
     return lang::Maker<vec<U, n>>::make(lang::Site{}, x...);
 }
 
-/// Components by number: swizzle<2, 0>(v) is v.zx().
+/// Returns the components with these numbers: swizzle<2, 0>(v) is v.zx().
 template <unsigned... picks, class U, int N>
 [[nodiscard]] auto swizzle(const Value<vec<U, N>>& v, lang::Site at = lang::Site::here()) {
-    static_assert(((picks < N) && ...), "volley: the vector has fewer components");
-    static_assert(sizeof...(picks) >= 1 && sizeof...(picks) <= 4, "volley: vectors have 2 to 4 components");
+    static_assert(
+        ((picks < N) && ...),
+        "volley: swizzle selects a component that the vector does not have: use numbers below its size");
+    static_assert(sizeof...(picks) >= 1 && sizeof...(picks) <= 4,
+                  "volley: swizzle returns 1 to 4 components: select fewer");
     if constexpr (sizeof...(picks) == 1) {
         return Value<U>(lang::read(lang::ref_of(v).part((picks, ...)), at));
     } else {
@@ -124,71 +135,82 @@ template <unsigned... picks, class U, int N>
     }
 }
 
-/// The scalar product, added up from x to w.
+/// Returns the dot product, summed from x to w.
 template <class A, class B>
 requires lang::Arguments<A, B>
 [[nodiscard]] auto dot(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
-    static_assert(lang::is_vector<T> && !lang::is_bool<T>, "volley: dot takes vectors of numbers");
+    static_assert(lang::is_vector<T> && !lang::is_bool<T>,
+                  "volley: dot takes only vectors of numbers: use a * b for scalars");
     return Value<lang::scalar_t<T>>(
         lang::emit(lang::Fn::Dot, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
 }
 
+/// Returns the cross product of two vectors with three components.
 template <class A, class B>
 requires lang::Arguments<A, B>
 [[nodiscard]] auto cross(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
-    static_assert(lang::width_of<T> == 3, "volley: cross takes vectors of three components");
+    static_assert(lang::width_of<T> == 3, "volley: cross takes only vectors with three components");
     return Value<T>(lang::emit(lang::Fn::Cross, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
 }
 
-/// sqrt(dot(v, v)); of a scalar its absolute value.
+/// Returns sqrt(dot(v, v)), or the absolute value of a scalar.
 template <class T>
 [[nodiscard]] Value<lang::scalar_t<T>> length(const Value<T>& v, lang::Site at = lang::Site::here()) {
-    static_assert(lang::Elementwise<T> && lang::is_float<T>, "volley: length takes vectors of floats");
+    static_assert(lang::Elementwise<T> && lang::is_float<T>,
+                  "volley: length takes only floats and vectors of floats: convert with cast<float>(v)");
     return Value<lang::scalar_t<T>>(lang::emit(lang::Fn::Length, {lang::ref_of(v)}, at));
 }
 
+/// Returns length(a - b).
 template <class A, class B>
 requires lang::Arguments<A, B>
 [[nodiscard]] auto distance(const A& a, const B& b, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
-    static_assert(lang::Elementwise<T> && lang::is_float<T>, "volley: distance takes vectors of floats");
+    static_assert(lang::Elementwise<T> && lang::is_float<T>,
+                  "volley: distance takes only floats and vectors of floats: convert with cast<float>(v)");
     return Value<lang::scalar_t<T>>(
         lang::emit(lang::Fn::Distance, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
 }
 
-/// v * rsqrt(dot(v, v)): NaN for the zero vector.
+/// Returns v * rsqrt(dot(v, v)), which is NaN for the zero vector.
 template <class U, int N>
 [[nodiscard]] Value<vec<U, N>> normalize(const Value<vec<U, N>>& v, lang::Site at = lang::Site::here()) {
-    static_assert(lang::is_float<U>, "volley: normalize takes vectors of floats");
+    static_assert(lang::is_float<U>,
+                  "volley: normalize takes only vectors of floats: convert with cast<float>(v)");
     return Value<vec<U, N>>(lang::emit(lang::Fn::Normalize, {lang::ref_of(v)}, at));
 }
 
-/// i - 2 * dot(n, i) * n
+/// Returns i - 2 * dot(n, i) * n.
 template <class A, class B>
 requires lang::Arguments<A, B>
 [[nodiscard]] auto reflect(const A& i, const B& n, lang::Site at = lang::Site::here()) {
     using T = lang::common_t<A, B>;
-    static_assert(lang::is_vector<T> && lang::is_float<T>, "volley: reflect takes vectors of floats");
+    static_assert(lang::is_vector<T> && lang::is_float<T>,
+                  "volley: reflect takes only vectors of floats: convert with cast<float>(v)");
     return Value<T>(lang::emit(lang::Fn::Reflect, {lang::argument<T>(i, at), lang::argument<T>(n, at)}, at));
 }
 
-/// Whether any, or all, components of a vector of bool are true.
+/// Return whether any, or all, components of a vector of bool are true.
 template <class T>
 requires lang::Elementwise<T>
 [[nodiscard]] Value<bool> any(const Value<T>& v, lang::Site at = lang::Site::here()) {
-    static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
+    static_assert(
+        lang::is_bool<T>,
+        "volley: any and all take only bool and vectors of bool: compare the operand, as in v != 0");
     return Value<bool>(lang::emit(lang::Fn::Any, {lang::ref_of(v)}, at));
 }
 template <class T>
 requires lang::Elementwise<T>
 [[nodiscard]] Value<bool> all(const Value<T>& v, lang::Site at = lang::Site::here()) {
-    static_assert(lang::is_bool<T>, "volley: any and all take bool: compare the operand, as in v != 0");
+    static_assert(
+        lang::is_bool<T>,
+        "volley: any and all take only bool and vectors of bool: compare the operand, as in v != 0");
     return Value<bool>(lang::emit(lang::Fn::All, {lang::ref_of(v)}, at));
 }
 
-// A scalar Value beside a vector constant of the host: x * vec3(1, 2, 3).
+// A scalar Value with a host vector: x * vec3(1, 2, 3).
 #define VOLLEY_VECTOR_CONSTANT(op, node)                                                                 \
     template <class U, int N>                                                                            \
     [[nodiscard]] Value<vec<U, N>> operator op(const Value<U>& a, const vec<U, N>& b) {                  \
