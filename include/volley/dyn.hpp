@@ -1,5 +1,4 @@
-// dyn<T>("name"): a value that is not known while a graph is recorded, but given for each instance that is
-// submitted.
+// dyn<T>("name"): a kernel argument of a command graph that is bound when the graph is submitted.
 #pragma once
 
 #include <volley/dtype.hpp>
@@ -13,7 +12,7 @@ namespace volley {
 
 namespace detail {
 
-/// A name that stands for a value.
+/// The name and the type of a dynamic value.
 struct DynamicName {
     std::string name;
     DType type;
@@ -21,14 +20,15 @@ struct DynamicName {
 
 }  // namespace detail
 
-/// Given to a kernel for a parameter of type T inside of record(); see CommandGraph::bind.
+/// A named placeholder for a kernel argument of type T, valid inside record(). CommandGraph::bind sets its
+/// values.
 template <class T>
 class DynamicValue : public detail::DynamicName {
 public:
     explicit DynamicValue(std::string_view text) : DynamicName{std::string(text), dtype_of<T>()} {}
 };
 
-/// The same name is the same value, wherever it stands in a graph.
+/// Returns a dynamic value. All uses of a name in a graph have the same value.
 ///
 ///     auto g = record([&] { scale(buf, dyn<float>("alpha")); });
 ///     g.bind("alpha", {1.f, 2.f, 3.f});

@@ -1,5 +1,5 @@
-// IEEE 754 binary16 on the host. Storage is two bytes; arithmetic is done in float and rounded once, which
-// gives the correctly rounded result for + - * / (float has more than twice the precision of half).
+// IEEE 754 binary16 on the host. A half occupies two bytes. Arithmetic is done in float and rounded once, so
+// + - * / are correctly rounded (float has more than twice the precision of half).
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 namespace volley {
 namespace detail {
 
-/// Rounds a binary32 or binary64 pattern to binary16: to nearest, ties to even; subnormals are kept.
+/// Rounds the bits of a binary32 or binary64 number to binary16: to nearest, ties to even. Keeps subnormals.
 template <class Bits, int Mantissa, int Exponent>
 [[nodiscard]] constexpr std::uint16_t round_to_half(Bits bits) noexcept {
     constexpr int bias = (1 << (Exponent - 1)) - 1;
@@ -22,13 +22,13 @@ template <class Bits, int Mantissa, int Exponent>
     const Bits mantissa = bits & mantissa_mask;
 
     if (raw_exponent == exponent_mask) {
-        // Infinity, or a NaN that keeps its top payload bits and turns quiet.
+        // Infinity, or a NaN, which keeps its top payload bits and becomes quiet.
         const auto payload = static_cast<unsigned>(mantissa >> (Mantissa - 10));
         return static_cast<std::uint16_t>(sign | 0x7c00u | (mantissa != 0 ? 0x200u | payload : 0u));
     }
     const int exponent = static_cast<int>(raw_exponent) - bias;
     if (exponent > 15) return static_cast<std::uint16_t>(sign | 0x7c00u);
-    if (exponent < -25) return static_cast<std::uint16_t>(sign);  // the source's own subnormals end here too
+    if (exponent < -25) return static_cast<std::uint16_t>(sign);  // includes subnormals of the source type
 
     const bool subnormal = exponent < -14;
     const int shift = Mantissa - 10 + (subnormal ? -14 - exponent : 0);
@@ -37,7 +37,7 @@ template <class Bits, int Mantissa, int Exponent>
     if (!subnormal) result |= static_cast<unsigned>(exponent + 15) << 10;
     const Bits remainder = significand & ((Bits{1} << shift) - 1);
     const Bits halfway = Bits{1} << (shift - 1);
-    // A carry out of the significand is the right exponent, up to and including infinity.
+    // A carry out of the significand increments the exponent, which is correct up to and including infinity.
     if (remainder > halfway || (remainder == halfway && (result & 1u) != 0)) ++result;
     return static_cast<std::uint16_t>(sign | result);
 }
@@ -49,7 +49,7 @@ template <class Bits, int Mantissa, int Exponent>
     return round_to_half<std::uint64_t, 52, 11>(std::bit_cast<std::uint64_t>(value));
 }
 
-/// Exact.
+/// Converts binary16 to float exactly.
 [[nodiscard]] constexpr float half_to_float(std::uint16_t bits) noexcept {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
     const std::uint32_t exponent = (bits >> 10) & 0x1fu;
@@ -64,7 +64,8 @@ template <class Bits, int Mantissa, int Exponent>
 
 }  // namespace detail
 
-/// A 16-bit float. Like std::float16_t: widening to float is implicit, narrowing is written out.
+/// A 16-bit float. As with std::float16_t, widening to float is implicit and narrowing is explicit. The
+/// default constructor leaves it uninitialised, and value-initialisation (half{}) is zero.
 ///
 ///     half h(0.1f);  float f = h * 2.0f;
 class half {
@@ -72,18 +73,20 @@ public:
     half() = default;
     constexpr explicit half(float value) noexcept : bits_(detail::half_bits(value)) {}
     constexpr explicit half(double value) noexcept : bits_(detail::half_bits(value)) {}
-    /// Every integer of 53 bits or less is rounded once; larger ones are infinity in any case.
+    /// Rounds once: integers of up to 53 bits are exact as a double, and larger ones become infinity anyway.
     template <std::integral T>
     constexpr explicit half(T value) noexcept : bits_(detail::half_bits(static_cast<double>(value))) {}
 
+    /// Returns the half with this binary16 encoding.
     [[nodiscard]] static constexpr half from_bits(std::uint16_t bits) noexcept {
         half result{};
         result.bits_ = bits;
         return result;
     }
+    /// Returns the binary16 encoding.
     [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
 
-    // NOLINTNEXTLINE(google-explicit-constructor): widening loses nothing
+    // NOLINTNEXTLINE(google-explicit-constructor): widening is exact
     constexpr operator float() const noexcept { return detail::half_to_float(bits_); }
 
     [[nodiscard]] constexpr half operator-() const noexcept {

@@ -1,5 +1,5 @@
-// Identities: minted once for each thing, never reused in a process, and of a type of their own for each kind
-// of thing, so that a buffer's id cannot be passed for a storage's.
+// Ids of objects. An id is never reused in a process. Each kind of object has its own id type, so that the id
+// of a buffer cannot be passed as the id of a storage.
 #pragma once
 
 #include <volley/api.hpp>
@@ -12,18 +12,20 @@
 namespace volley {
 namespace detail {
 
-/// One counter for all kinds: an id is unique among all ids of the process. 64 bits are never used up.
+/// Increments the counter that all kinds share, so an id is unique among all ids of the process. 64 bits do
+/// not overflow in practice.
 [[nodiscard]] VOLLEY_API std::uint64_t next_id() noexcept;
 
 }  // namespace detail
 
-/// `using StorageId = Id<struct StorageTag>;`
+/// The id of an object: `using StorageId = Id<struct StorageTag>;`
 template <class Tag>
 class Id {
 public:
-    /// The null id, which names nothing.
+    /// Creates the null id, which no object has.
     constexpr Id() noexcept = default;
 
+    /// Returns a new id.
     [[nodiscard]] static Id mint() noexcept { return Id(detail::next_id()); }
 
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }

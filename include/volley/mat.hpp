@@ -1,14 +1,16 @@
-// Host matrices, column-major: mat<T, C, R> is C columns of vec<T, R>, as in GLSL (mat2x3 has two columns of
-// three rows), tightly packed.
+// Host matrices, tightly packed and column-major as in GLSL: mat<T, C, R> has C columns of type vec<T, R>, so
+// mat2x3 has two columns and three rows.
 #pragma once
 
 #include <volley/vec.hpp>
 
 namespace volley {
 
+/// A matrix, initially zero. m[c] is a column and m[c][r] a component; neither index is checked.
 template <class T, int C, int R>
 struct mat {
-    static_assert(C >= 2 && C <= 4 && R >= 2 && R <= 4, "volley::mat has 2 to 4 columns and 2 to 4 rows");
+    static_assert(C >= 2 && C <= 4 && R >= 2 && R <= 4,
+                  "volley: a mat must have 2 to 4 columns and 2 to 4 rows: use std::array for other sizes");
     using value_type = T;
     using column_type = vec<T, R>;
     static constexpr int columns = C;
@@ -19,7 +21,7 @@ struct mat {
     constexpr column_type& operator[](int c) noexcept { return column[c]; }
     constexpr const column_type& operator[](int c) const noexcept { return column[c]; }
 
-    /// Ones on the diagonal, for rectangular matrices too.
+    /// Returns the matrix with ones on the diagonal. It need not be square.
     [[nodiscard]] static constexpr mat identity() {
         mat result;
         for (int i = 0; i < (C < R ? C : R); ++i) result[i][i] = T(1);
@@ -61,7 +63,7 @@ template <class T, int C, int R>
     return a * s;
 }
 
-/// The linear-algebra product: a column vector on the right.
+/// Returns the product of a matrix and a column vector.
 template <class T, int C, int R>
 [[nodiscard]] constexpr vec<T, R> operator*(const mat<T, C, R>& a, const vec<T, C>& v) {
     vec<T, R> result;
@@ -69,7 +71,7 @@ template <class T, int C, int R>
     return result;
 }
 
-/// A row vector on the left.
+/// Returns the product of a row vector and a matrix.
 template <class T, int C, int R>
 [[nodiscard]] constexpr vec<T, C> operator*(const vec<T, R>& v, const mat<T, C, R>& a) {
     vec<T, C> result;
@@ -79,6 +81,7 @@ template <class T, int C, int R>
     return result;
 }
 
+/// Returns the matrix product.
 template <class T, int K, int R, int C>
 [[nodiscard]] constexpr mat<T, C, R> operator*(const mat<T, K, R>& a, const mat<T, C, K>& b) {
     mat<T, C, R> result;

@@ -17,6 +17,7 @@
 
 namespace volley {
 
+/// The maximum number of dimensions.
 inline constexpr int max_rank = 8;
 
 namespace detail {
@@ -32,6 +33,7 @@ class Axes {
 public:
     constexpr Axes() noexcept = default;
 
+    /// Returns the number of dimensions.
     [[nodiscard]] constexpr int rank() const noexcept { return rank_; }
     /// Requires 0 <= axis < rank(), which is not checked.
     [[nodiscard]] constexpr std::int64_t operator[](int axis) const noexcept {
@@ -125,6 +127,7 @@ public:
         for (const std::int64_t stride : *this) result.append(stride / static_cast<std::int64_t>(element));
         return result;
     }
+    /// Returns "(16, 4)".
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 
@@ -138,6 +141,7 @@ public:
     constexpr explicit Index(std::span<const std::int64_t> index) {
         for (const std::int64_t i : index) append(i);
     }
+    /// Returns "(2, 3)".
     [[nodiscard]] VOLLEY_API std::string to_string() const;
 };
 

@@ -1,4 +1,4 @@
-// The short names of the scalar types that kernels compute with, the same on the host and on every device.
+// Short names of the scalar types of kernels. Each has the same size on the host and on every device.
 #pragma once
 
 #include <volley/half.hpp>
@@ -20,7 +20,8 @@ using f16 = half;
 using f32 = float;
 using f64 = double;
 
-/// Interleaved (real, imaginary). complex<half> is a storage type on the host: convert it to compute.
+/// A complex number, stored as (re, im). complex<half> is only a storage type on the host: convert it to
+/// complex<float> to compute with it. c32, c64 and c128 are named after their size in bits.
 template <class T>
 using complex = std::complex<T>;
 

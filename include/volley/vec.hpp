@@ -1,5 +1,5 @@
-// Host vectors of 2 to 4 components: tightly packed (sizeof == N * sizeof(T), alignof == alignof(T)), so that
-// an array of them has the same bytes on the host and on every device.
+// Host vectors of 2 to 4 components. They are tightly packed (sizeof == N * sizeof(T), alignof ==
+// alignof(T)), so an array of them has the same bytes on the host and on every device.
 #pragma once
 
 #include <volley/half.hpp>
@@ -9,6 +9,8 @@
 
 namespace volley {
 
+/// A vector with the components x, y, z, w, initially zero. operator[] does not check its index. vec<T, N>(s)
+/// sets all components to s. Conversions between component types are explicit.
 template <class T, int N>
 struct vec;
 
@@ -90,7 +92,7 @@ template <class T, int N>
     return result;
 }
 
-// Componentwise, with a vector or with a scalar on either side. The scalar converts to T.
+// Componentwise operators of two vectors, or of a vector and a scalar, which converts to T.
 #define VOLLEY_VEC_OPERATOR(op)                                                                           \
     template <class T, int N>                                                                             \
     [[nodiscard]] constexpr vec<T, N> operator op(const vec<T, N>& a, const vec<T, N>& b) {               \
@@ -118,6 +120,7 @@ VOLLEY_VEC_OPERATOR(*)
 VOLLEY_VEC_OPERATOR(/)
 #undef VOLLEY_VEC_OPERATOR
 
+// The GLSL and OpenCL names: vec3 and float3, ivec2 and int2, u8vec4 and uchar4.
 #define VOLLEY_VEC_ALIASES(prefix, name, T) \
     using prefix##vec2 = vec<T, 2>;         \
     using prefix##vec3 = vec<T, 3>;         \

@@ -1,4 +1,4 @@
-// expect: volley::mat has 2 to 4 columns and 2 to 4 rows
+// expect: a mat must have 2 to 4 columns and 2 to 4 rows
 #include <volley/mat.hpp>
 
 volley::mat<float, 5, 2> matrix;
