@@ -1,4 +1,5 @@
-// What a context's devices hold: for the user, and to serve the next allocations without asking the driver.
+// The memory of a context's devices: in use, and cached to serve later allocations without calling the
+// driver.
 #pragma once
 
 #include <volley/api.hpp>
@@ -10,37 +11,38 @@
 
 namespace volley {
 
-/// Bytes and counts of one device, or of all of them together.
+/// The memory statistics of one device, or of all devices of a context.
 struct DeviceMemoryStats {
-    std::string id;            ///< "cpu:0"; "total" for the sum
-    std::uint64_t live = 0;    ///< bytes of the replicas that exist
-    std::uint64_t cached = 0;  ///< bytes that were freed and are held: for reuse, or while work uses them
-    std::uint64_t peak = 0;    ///< the most that was live at once; in the total, the sum of the peaks
-    std::uint64_t limit = 0;   ///< bytes that the device may hold
-    std::uint64_t allocations = 0;  ///< replicas that were given memory
-    std::uint64_t cache_hits = 0;   ///< those of them that needed no driver
+    std::string id;                 ///< "cpu:0"; "total" for the sum
+    std::uint64_t live = 0;         ///< bytes of existing replicas
+    std::uint64_t cached = 0;       ///< freed bytes that are kept for reuse, or until pending work is done
+    std::uint64_t peak = 0;         ///< maximum of `live`; for the total, the sum of the peaks
+    std::uint64_t limit = 0;        ///< maximum number of bytes on the device
+    std::uint64_t allocations = 0;  ///< allocations of replicas
+    std::uint64_t cache_hits = 0;   ///< allocations that did not call the driver
 
     friend bool operator==(const DeviceMemoryStats&, const DeviceMemoryStats&) = default;
 };
 
+/// The memory statistics of a context.
 struct MemoryStats {
-    std::vector<DeviceMemoryStats> devices;  ///< in the context's order
+    std::vector<DeviceMemoryStats> devices;  ///< in the order of the context's devices
     DeviceMemoryStats total;
 
     friend bool operator==(const MemoryStats&, const MemoryStats&) = default;
 };
 
-/// A line: `cpu:0: 1024 bytes live (peak 4096, limit 8589934592), 512 cached; 7 allocations, 3 from the
-/// cache`.
+/// Prints "cpu:0: 1024 bytes live (peak 4096, limit 8589934592), 512 cached; 7 allocations, 3 from the
+/// cache".
 VOLLEY_API std::ostream& operator<<(std::ostream& out, const DeviceMemoryStats& stats);
-/// A line for each device, and one for the total where there are several.
+/// Prints one line per device, and one for the total if there are several devices.
 VOLLEY_API std::ostream& operator<<(std::ostream& out, const MemoryStats& stats);
 
-/// Of the current context. Cheap: waits for nothing.
+/// Returns the memory statistics of the current context. Cheap; does not block.
 [[nodiscard]] VOLLEY_API MemoryStats memory_stats();
 
-/// Gives memory that the current context only caches back to the drivers. What unfinished work still uses
-/// stays until it is done; wait() before to be rid of that too.
+/// Returns the cached memory of the current context to the drivers. Memory that pending work uses stays
+/// cached; call wait() first to release it too.
 VOLLEY_API void trim();
 
 }  // namespace volley

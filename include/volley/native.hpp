@@ -27,6 +27,7 @@ struct OpenClBuffer {
 /// The driver's object that holds a replica; monostate on backends without a driver (the CPU).
 using NativeBuffer = std::variant<std::monostate, VulkanBuffer, OpenClBuffer>;
 
+/// The Vulkan objects of a device.
 struct VulkanDevice {
     void* instance = nullptr;         ///< VkInstance
     void* physical_device = nullptr;  ///< VkPhysicalDevice
@@ -34,12 +35,14 @@ struct VulkanDevice {
     std::uint32_t queue_family = 0;   ///< the family of all queues that Volley uses
 };
 
+/// The OpenCL objects of a device.
 struct OpenClDevice {
     void* platform = nullptr;  ///< cl_platform_id
     void* device = nullptr;    ///< cl_device_id
     void* context = nullptr;   ///< cl_context
 };
 
+/// The driver's objects of a device; monostate on backends without a driver (the CPU).
 using NativeDevice = std::variant<std::monostate, VulkanDevice, OpenClDevice>;
 
 }  // namespace volley

@@ -1,4 +1,4 @@
-// Where the lines go that kernels print.
+// The destination of the lines that kernels print.
 #pragma once
 
 #include <volley/api.hpp>
@@ -8,12 +8,13 @@
 
 namespace volley {
 
-/// Called with each line, without its end, one at a time whichever thread prints. It must not launch or wait.
-/// An exception becomes the error of the queue that ran the kernel.
+/// A function that is called with each line, without the newline. Calls come from any thread, but never
+/// concurrently. It must not launch kernels or wait for work. An exception becomes an error of the queue that
+/// ran the kernel.
 using PrintSink = std::function<void(std::string_view line)>;
 
-/// Sends the lines that kernels print to `sink`, or with an empty function back to stdout. Once it has
-/// returned, the former sink runs no more.
+/// Sends the lines that kernels print to `sink`. An empty function restores the default, stdout. The previous
+/// sink is not called after this function returns.
 VOLLEY_API void set_print_sink(PrintSink sink);
 
 }  // namespace volley

@@ -1,5 +1,5 @@
-// Kernels that were written elsewhere: GLSL or SPIR-V for Vulkan devices, OpenCL C for those of OpenCL,
-// called like any other kernel.
+// Kernels in other languages, called like any other kernel: GLSL and SPIR-V for Vulkan devices, OpenCL C for
+// OpenCL devices.
 #pragma once
 
 #include <volley/grid_size.hpp>
@@ -13,16 +13,17 @@
 
 namespace volley {
 
-/// How a kernel of OpenCL C is built and called.
+/// Options of kernel_from_opencl.
 struct OpenClKernelOptions {
-    std::string_view entry = {};          ///< the kernel function; empty: the kernel's name
-    std::string_view build_options = {};  ///< for the driver's compiler: "-D N=4 -cl-fast-relaxed-math"
-    GridSize local = {};                  ///< what the function declares with reqd_work_group_size
+    std::string_view entry = {};  ///< name of the kernel function; if empty, the name of the kernel
+    std::string_view build_options =
+        {};               ///< options of the driver's compiler: "-D N=4 -cl-fast-relaxed-math"
+    GridSize local = {};  ///< the reqd_work_group_size of the function, if it has one
 };
 
 namespace detail {
 
-/// A raw kernel's parameter, without its type.
+/// A parameter of a raw kernel.
 struct RawParameter {
     DType type;
     bool buffer = false;
@@ -52,18 +53,21 @@ template <class P>
 
 }  // namespace detail
 
-/// A kernel of SPIR-V words. The parameters are given as types, and the module finds its arguments in one of
-/// two ways:
+/// Returns a kernel from SPIR-V words. The template arguments are the types of its parameters. The module
+/// receives its arguments in one of two ways:
 ///
-/// - It declares storage buffers in descriptor set 0: the buffer parameters are bindings 0, 1, ... in their
-///   order, the values are the members of the push-constant block in theirs.
-/// - It declares none: all parameters, in their order, are the members of the push-constant block, buffers
-///   as references (device addresses of 8 bytes).
+/// - If it declares storage buffers in descriptor set 0, the buffer parameters are bindings 0, 1, ... in
+/// order, and
+///   the value parameters are the members of the push-constant block in order.
+/// - If it declares none, all parameters are members of the push-constant block in order, buffers as
+/// references
+///   (8-byte device addresses).
 ///
-/// The workgroup size is the module's. A launch runs whole workgroups: the module itself guards accesses of
-/// the last one. Buff<const T> promises that the module does not write to the buffer.
+/// The module defines the workgroup size. A launch runs whole workgroups, so the module must guard
+/// out-of-range accesses of the last one. Buff<const T> promises that the module does not write to the
+/// buffer.
 ///
-/// Throws CompileError where the words are no SPIR-V, lack the entry point, or do not fit the parameters; a
+/// Throws CompileError if the words are not SPIR-V, lack the entry point, or do not match the parameters. A
 /// launch on a device that does not run SPIR-V throws DeviceError (Unsupported).
 ///
 ///     auto scale = kernel_from_spirv<Buff<float>, Const<float>>("scale", words);
@@ -75,9 +79,9 @@ template <class... P>
     return detail::KernelAccess::make<P...>(detail::make_spirv_kernel(name, words, entry, parameters));
 }
 
-/// A kernel of GLSL (#version 450, compute stage, entry point main), compiled now by shaderc: see
-/// kernel_from_spirv for how it finds its arguments. Throws CompileError with the compiler's log, or
-/// DeviceError (Unsupported) where volley was built without shaderc.
+/// Compiles GLSL (#version 450, compute stage, entry point main) with shaderc and returns the kernel. See
+/// kernel_from_spirv for how it receives its arguments. Throws CompileError with the compiler's log, or
+/// DeviceError (Unsupported) if Volley was built without shaderc.
 ///
 ///     auto scale = kernel_from_glsl<Buff<float>, Const<float>>("scale", R"(
 ///         #version 450
@@ -94,21 +98,26 @@ template <class... P>
     return detail::KernelAccess::make<P...>(detail::make_glsl_kernel(name, source, parameters));
 }
 
-/// A kernel of OpenCL C. The parameters are given as types, and are the function's arguments in their order:
-/// a Buff<T> is a __global pointer (Buff<const T> may be a __constant one) to the buffer's first element, a
-/// value is passed as it is. Elements lie as on the host: T's scalar, float2 for complex<f32> and for
-/// vec<f32, 2>, a struct of the same members. A vector of three has no padding here, so it is a pointer to
-/// its components (use vload3), and is passed by value as such. Pointers to __local memory are refused:
-/// declare the array inside.
+/// Returns a kernel from OpenCL C source. The template arguments are the types of the function's parameters,
+/// in order:
 ///
-/// The source is built when it is first launched on a device (tens of milliseconds), and its arguments are
-/// checked then, as far as the device tells them. Without .local(n) and a size of its own, as many
-/// invocations run as the launch is over, in workgroups of a size that divides it; with it whole workgroups
-/// run, and the function itself guards accesses of the last one. Buff<const T> promises that it does not
-/// write to the buffer.
+/// - A Buff<T> is a __global pointer to the first element of the buffer. A Buff<const T> may also be
+/// __constant.
+/// - Other parameters are passed by value.
+/// - Elements have the layout of the host: a scalar, float2 for complex<f32> and vec<f32, 2>, or a struct
+/// with the
+///   same members. A vector of three components has no padding: use a pointer to its components and vload3,
+///   and pass it by value as a struct of three components.
+/// - Pointers to __local memory are not supported: declare the array in the function.
 ///
-/// A launch throws CompileError with the compiler's log where the source does not build, lacks the function,
-/// or does not fit the parameters; DeviceError (Unsupported) on a device that does not run OpenCL C.
+/// The first launch on a device builds the source (tens of milliseconds) and checks the parameters as far as
+/// the device reports them. By default a launch runs exactly the requested number of invocations, in
+/// workgroups of a size that divides it. With .local(n) or OpenClKernelOptions::local it runs whole
+/// workgroups, so the function must guard out-of-range accesses of the last one. Buff<const T> promises that
+/// it does not write to the buffer.
+///
+/// A launch throws CompileError with the compiler's log if the source does not build, lacks the function, or
+/// does not match the parameters. It throws DeviceError (Unsupported) on a device that does not run OpenCL C.
 ///
 ///     auto scale = kernel_from_opencl<Buff<float>, Const<float>>("scale", R"(
 ///         kernel void scale(global float* data, float alpha) {

@@ -1,4 +1,4 @@
-// A flag that the host raises and that queues and threads wait for.
+// A flag that the host raises. Queues and threads can wait for it.
 #pragma once
 
 #include <volley/api.hpp>
@@ -8,20 +8,23 @@
 
 namespace volley {
 
-/// A handle: copies are the same signal. Raised once, it stays so. Where the last handle ends and nobody has
-/// raised it, nobody can any more: what waits for it goes on, and its events have an error. Thread-safe.
+/// A handle: copies refer to the same signal. A raised signal stays raised. If the last handle is destroyed
+/// before the signal is raised, waiting queues and threads continue, and its events report an error.
+/// Thread-safe.
 ///
 ///     Signal ready;
-///     queue(1).depends_on(ready.event());          // later work of that queue waits,
-///     host_call([=]() mutable { ready.raise(); });   // for all work that was given before
+///     queue(1).depends_on(ready.event());           // later work of queue 1 waits
+///     host_call([=]() mutable { ready.raise(); });  // until all work submitted before this is done
 class VOLLEY_API Signal {
 public:
     Signal();
+    /// Raises the signal. Has no effect if it is already raised.
     void raise() noexcept;
     [[nodiscard]] bool is_raised() const noexcept;
-    /// Blocks this thread until it is raised.
+    /// Blocks the calling thread until the signal is raised.
     void wait() const;
-    /// Passes when it is raised: for Queue::depends_on, Event::then, and whoever waits for events.
+    /// Returns an event that completes when the signal is raised, for example for Queue::depends_on or
+    /// Event::then.
     [[nodiscard]] Event event() const;
 
 private:

@@ -1,4 +1,4 @@
-// Times of places in the order of work: mark() before and after something, elapsed() between the two.
+// Timing of a part of a program: call mark() before and after it, and elapsed() with the two events.
 #pragma once
 
 #include <volley/api.hpp>
@@ -9,10 +9,10 @@
 
 namespace volley {
 
-/// An event that carries a time: when all that was given before, to all queues of the current context or to
-/// one queue, is done. Waits for nothing. Costs about as much as a small launch; the time is that of the
-/// device's own clock where it has one. Throws ArgumentError inside of a recording: mark before and after
-/// submit() instead, or use profile(), which times the commands inside.
+/// Returns an event with the time at which all work submitted before is done, on all queues of the current
+/// context or on one queue. Does not block. Costs about as much as a small launch. The time comes from the
+/// clock of the device if it has one. Throws ArgumentError while a graph is recorded: call it before and
+/// after submit() instead, or use profile(), which times the commands of graphs.
 ///
 ///     Event start = mark();
 ///     step(field);
@@ -20,15 +20,17 @@ namespace volley {
 VOLLEY_API Event mark();
 VOLLEY_API Event mark(const Queue& queue);
 
-/// The time from one event to another, negative where `to` came first: between the ends of their work, on
-/// queues the last. Waits for both, and rethrows errors as Event::wait does. All times are on the host's
-/// steady clock; those of queues of one device can be compared exactly, others up to some tens of
-/// microseconds. Throws ArgumentError for events that carry no time: those of mark() do, and in contexts with
-/// ContextOptions::timestamps all, but for those of then(), and of what has nothing to do (an empty graph, a
-/// launch over nothing).
+/// Returns the time from the completion of `from` to the completion of `to`, negative if `to` completed
+/// first. An event of several queues completes with the last of them. Blocks until both are done and rethrows
+/// errors as Event::wait does. Times are converted to the steady clock of the host: they are exact between
+/// queues of one device, and within some tens of microseconds otherwise.
+///
+/// Throws ArgumentError for events without a time. Events of mark() have one. If ContextOptions::timestamps
+/// is set, all events have one except those of then() and of work without commands (an empty graph, a launch
+/// of size zero).
 [[nodiscard]] VOLLEY_API std::chrono::nanoseconds elapsed(const Event& from, const Event& to);
 
-/// The same in seconds.
+/// Returns elapsed() in seconds.
 [[nodiscard]] inline double elapsed_seconds(const Event& from, const Event& to) {
     return std::chrono::duration<double>(elapsed(from, to)).count();
 }
