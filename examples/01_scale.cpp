@@ -1,5 +1,5 @@
-// Lesson 1: the smallest program. A kernel is a lambda; calling it runs it once for each element of the
-// buffer.
+// Lesson 1: the smallest program. A kernel is a lambda. Calling it runs one invocation for each element of
+// the buffer.
 #include <volley/volley.hpp>
 
 #include <cstdio>
@@ -13,13 +13,13 @@ int main() {
     std::iota(numbers.begin(), numbers.end(), 0.0f);
 
     auto scale = kernel("scale", [](Buff<float> data, Const<float> alpha) {
-        auto i = global_id().x;  // which invocation this is
+        auto i = global_id().x;  // the index of this invocation
         data[i] = data[i] * alpha;
     });
 
-    Buffer<float> buf = as_buffer(numbers);   // host to device
-    scale(buf, 2.0f);                         // traced, compiled, run: asynchronously
-    std::vector<float> result = buf.read(0);  // waits for the kernel, then copies back
+    Buffer<float> buf = as_buffer(numbers);   // copies the numbers to the device
+    scale(buf, 2.0f);                         // traces, compiles and launches the kernel; does not block
+    std::vector<float> result = buf.read(0);  // waits for the kernel and copies the result back
 
     for (std::size_t i = 0; i < result.size(); ++i) {
         if (result[i] != 2.0f * numbers[i]) {

@@ -1,5 +1,5 @@
-// Lesson 2: buffers. A buffer has one replica for each queue of every device; memory comes with the first
-// use.
+// Lesson 2: buffers. A buffer has one replica for each queue of every device. Memory is allocated at the
+// first use.
 #include <volley/volley.hpp>
 
 #include <cstdio>
@@ -20,22 +20,23 @@ bool check(bool right, const char* what) {
 int main() {
     bool good = true;
 
-    // From a host container, and back.
+    // Copy a host container to a buffer, and back.
     std::vector<int> cpu_data(16);
     std::iota(cpu_data.begin(), cpu_data.end(), 0);
     Buffer<int> data = as_buffer(cpu_data);
-    good &= check(data.read(0) == cpu_data, "queue 0's replica is what was written");
+    good &= check(data.read(0) == cpu_data, "the replica of queue 0 holds the written data");
 
-    // All replicas at once. The default context has one queue on one device.
+    // Read all replicas. The default context has one queue on one device.
     std::vector<std::vector<int>> all = data.read();
-    good &= check(all.size() == current_context().queue_count(), "one replica for each queue");
+    good &= check(all.size() == current_context().queue_count(), "there is one replica per queue");
 
-    // Shapes have up to 8 dimensions, row-major. Nothing is allocated yet: this one would need 4 GB.
+    // Shapes are row-major and have up to 8 dimensions. This buffer would need 4 GB, but nothing is allocated
+    // yet.
     Buffer<float> big({1000, 1000, 1000}, {.name = "big"});
-    good &= check(big.size() == 1'000'000'000 && !big.is_allocated(0),
-                  "a buffer that is never used costs nothing");
+    good &=
+        check(big.size() == 1'000'000'000 && !big.is_allocated(0), "an unused buffer allocates no memory");
 
-    // Reading what nothing ever wrote is an error, and says so.
+    // Reading a buffer that was never written is an error.
     try {
         (void)big.read(0);
         good = check(false, "reading an unwritten buffer");
@@ -44,21 +45,21 @@ int main() {
         std::printf("    %s\n", error.what());
     }
 
-    // Every element of every replica.
+    // Set every element of every replica.
     Buffer<vec3> points({10, 10});
     points.fill({1.0f, 2.0f, 3.0f});
-    good &= check(points.read(0)[99] == vec3(1.0f, 2.0f, 3.0f), "fill");
+    good &= check(points.read(0)[99] == vec3(1.0f, 2.0f, 3.0f), "fill sets every element");
 
-    // Copies are handles to the same data.
+    // A Buffer is a handle: copies refer to the same data.
     Buffer<int> same = data;
     same.write(std::vector<int>(16, 7));
-    good &= check(data.read(0)[3] == 7 && same.id() == data.id(), "copies share their data");
+    good &= check(data.read(0)[3] == 7 && same.id() == data.id(), "copies of a buffer share its data");
 
-    // A transfer may name one queue, always last: by its number, or as a Queue.
+    // The last argument of a transfer selects one queue, by its index or as a Queue.
     same.write(cpu_data, 0);
     std::vector<int> back(16);
     same.read_into(back, queue(0));
-    good &= check(back == cpu_data, "written to and read from queue 0 alone");
+    good &= check(back == cpu_data, "a transfer can use queue 0 only");
 
     return good ? 0 : 1;
 }

@@ -1,7 +1,7 @@
-// Lesson 4: control flow. The Mandelbrot set, written to mandelbrot.pgm and to the terminal.
+// Lesson 4: control flow. Computes the Mandelbrot set and writes it to mandelbrot.pgm and to the terminal.
 //
-// $if, $for and $while become part of the kernel; a plain if or for is run by the host while it traces the
-// kernel, and decides what the kernel is made of.
+// $if, $for and $while become part of the kernel. The host runs a plain if or for while it traces the kernel,
+// so these control which operations the kernel contains.
 #include <volley/volley.hpp>
 
 #include <complex>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned width = 640, height = 480, rounds = 64;
 
-// The same on the host, to compare with.
+// The reference implementation on the host.
 unsigned escape_time(unsigned px, unsigned py) {
     const float cx = 3.0f * static_cast<float>(px) / width - 2.2f;
     const float cy = 2.25f * static_cast<float>(py) / height - 1.125f;
@@ -37,7 +37,7 @@ int main() {
         auto p = global_id();
         auto cx = 3.0f * cast<float>(p.x) / float(width) - 2.2f;
         auto cy = 2.25f * cast<float>(p.y) / float(height) - 1.125f;
-        Var<float> x(0.0f), y(0.0f);  // a Var can change; a Value cannot
+        Var<float> x(0.0f), y(0.0f);  // a Var is mutable, a Value is not
         Var<u32> n(0u);
         $while (n < rounds) {
             $if (x * x + y * y > 4.0f) {
@@ -65,13 +65,13 @@ int main() {
         std::putchar('\n');
     }
 
-    // The device contracts a * b + c into one rounding, so a few pixels on the edge may differ by some
-    // rounds.
+    // The device may compute a * b + c with one rounding, so the counts of a few pixels at the edge may
+    // differ.
     unsigned different = 0;
     for (unsigned y = 0; y < height; ++y) {
         for (unsigned x = 0; x < width; ++x)
             different += pixels[y * width + x] != escape_time(x, y) ? 1u : 0u;
     }
-    std::printf("%u of %u pixels differ from the host's\n", different, width * height);
+    std::printf("%u of %u pixels differ from the host result\n", different, width * height);
     return different < width * height / 100 ? 0 : 1;
 }

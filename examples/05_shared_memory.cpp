@@ -1,4 +1,4 @@
-// Lesson 5: shared memory and barriers. The sum of an array, as a tree in each workgroup.
+// Lesson 5: shared memory and barriers. Sums an array with a tree reduction in each workgroup.
 #include <volley/volley.hpp>
 
 #include <cstdio>
@@ -11,18 +11,18 @@ int main() {
     constexpr unsigned group = 256;
     constexpr unsigned count = 1 << 20;
 
-    // The workgroup's size is part of the algorithm, so it is declared with the kernel.
+    // The algorithm depends on the workgroup size, so the kernel declares it.
     auto sum = kernel("sum", {.local = {group}}, [](Buff<const int> data, Buff<int> sums) {
-        Shared<int> tile(group);  // one array for each workgroup
+        Shared<int> tile(group);  // one array per workgroup
         auto l = local_id().x;
         tile[l] = data[global_id().x];
-        barrier();  // everyone has stored
-        // A host loop: it unrolls while the kernel is traced. group / 2, group / 4, ..., 1.
+        barrier();  // all invocations have stored their element
+        // A host loop, unrolled while the kernel is traced: group / 2, group / 4, ..., 1.
         for (unsigned half_size = group / 2; half_size > 0; half_size /= 2) {
             $if (l < half_size) {
                 tile[l] = tile[l] + tile[l + half_size];
             }
-            barrier();  // legal here: all invocations of the workgroup get here
+            barrier();  // valid, because all invocations of the workgroup reach it
         }
         $if (l == 0u) {
             sums[group_id().x] = tile[0];
@@ -40,12 +40,12 @@ int main() {
     const int expected = std::accumulate(numbers.begin(), numbers.end(), 0);
     std::printf("sum of %u numbers: %d (expected %d)\n", count, total, expected);
 
-    // With a barrier every workgroup has to be whole. This launch is refused, and says what to do.
+    // A kernel with a barrier needs whole workgroups, so this launch is an error.
     try {
         sum.over(1000)(data, sums);
         return 1;
     } catch (const LaunchError& error) {
-        std::printf("over(1000) is refused:\n    %s\n", error.what());
+        std::printf("over(1000) is an error:\n    %s\n", error.what());
     }
     return total == expected ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Lesson 6: structs. The same struct on the host and in kernels, with the same bytes.
+// Lesson 6: structs. A struct has the same memory layout on the host and in kernels.
 #include <volley/volley.hpp>
 
 #include <cmath>
@@ -25,7 +25,7 @@ VOLLEY_STRUCT(World, gravity, floor)
 using namespace volley;
 
 int main() {
-    // A struct can be an element of a buffer, and a constant.
+    // A struct can be the element type of a buffer and the type of a value parameter.
     auto step = kernel("step", [](Buff<app::Particle> particles, Const<app::World> world, Const<float> dt) {
         auto i = global_id().x;
         Var<app::Particle> p = particles[i];
@@ -52,7 +52,7 @@ int main() {
     std::printf("particle 7 after one second: (%.3f, %.3f, %.3f), mass %g\n",
                 static_cast<double>(p.position.x), static_cast<double>(p.position.y),
                 static_cast<double>(p.position.z), static_cast<double>(p.mass));
-    // Euler's steps: 10 - 9.81 * 0.01^2 * (1 + 2 + ... + 100)
+    // The Euler method computes 10 - 9.81 * 0.01^2 * (1 + 2 + ... + 100)
     const float expected = 10.0f - 9.81f * 0.0001f * 5050.0f;
     const bool right =
         std::abs(p.position.y - expected) < 1e-3f && std::abs(p.position.x - 8.0f) < 1e-3f && p.mass == 8.0f;

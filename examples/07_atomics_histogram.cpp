@@ -1,4 +1,4 @@
-// Lesson 7: atomics. A histogram, first with one counter for all, then with one for each workgroup.
+// Lesson 7: atomics. Computes a histogram, first with global counters, then with counters for each workgroup.
 #include <volley/volley.hpp>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ int main() {
         histogram.atomic(data[global_id().x] % bins).add(1u);
     });
 
-    // Each workgroup counts in its shared memory; one atomic for each bin and workgroup reaches the buffer.
+    // Each workgroup counts in shared memory, then adds each bin to the buffer with one atomic operation.
     auto grouped = kernel("grouped", {.local = {256}}, [](Buff<const u32> data, Buff<u32> histogram) {
         Shared<u32> mine(bins);
         auto l = local_id().x;
@@ -41,11 +41,11 @@ int main() {
     histogram.fill(0u);
     simple(data, histogram);
     good &= histogram.read(0) == expected;
-    std::printf("one counter for all:          %s\n", good ? "ok" : "WRONG");
+    std::printf("global counters:                 %s\n", good ? "ok" : "WRONG");
 
     histogram.fill(0u);
     grouped(data, histogram);
     const bool grouped_good = histogram.read(0) == expected;
-    std::printf("one for each workgroup first: %s\n", grouped_good ? "ok" : "WRONG");
+    std::printf("counters for each workgroup:     %s\n", grouped_good ? "ok" : "WRONG");
     return good && grouped_good ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Lesson 8: devices and contexts. What there is to compute on, and how to say where.
+// Lesson 8: devices and contexts. Lists the devices, and selects those that a program uses.
 #include <volley/volley.hpp>
 
 #include <cstdio>
@@ -11,26 +11,25 @@ int main() {
     std::cout << "devices of this machine:\n";
     for (const DeviceInfo& device : devices()) std::cout << "  " << device << '\n';
 
-    // The first call that needs a context makes the default one. VOLLEY_DEVICES=... chooses others from
-    // outside.
+    // The first call that needs a context creates the default one. The environment variable VOLLEY_DEVICES
+    // selects its devices.
     std::cout << "\nthe default context uses:\n" << current_context().devices()[0].describe();
 
-    // A context of our own: the CPU twice over, as two queues. Contexts are values, and several can live at
-    // once.
+    // A context with two queues on the CPU. Contexts are values, and several can exist at the same time.
     const Context two_queues = make_context({.devices = {"cpu:0"}, .queues_per_device = 2});
-    const auto scope = two_queues.use();  // current in this scope
+    const auto scope = two_queues.use();  // the current context until the end of the scope
 
     auto add = kernel(
         "add", [](Buff<int> data, Const<int> value) { data[global_id().x] = data[global_id().x] + value; });
-    Buffer<int> data = as_buffer(std::vector<int>(8, 0));  // in both replicas
-    add(data, 1);                                          // on both queues
-    add.on(queue(1))(data, 10);                            // on the second alone
+    Buffer<int> data = as_buffer(std::vector<int>(8, 0));  // writes both replicas
+    add(data, 1);                                          // runs on both queues
+    add.on(queue(1))(data, 10);                            // runs on the second queue only
     wait();
     const int first = data.read(0)[0];
     const int second = data.read(1)[0];
     std::cout << "\nqueue 0 has " << first << ", queue 1 has " << second << '\n';
 
-    // A name that no device has is an error that lists the names there are.
+    // An unknown device name is an error. The message lists the available devices.
     try {
         (void)make_context({.devices = {"quantum:0"}});
         return 1;

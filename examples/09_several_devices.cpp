@@ -1,5 +1,6 @@
-// Lesson 9: several devices in one context. A buffer has a replica on each, a launch runs on all of them, and
-// reading gives every replica. Software Vulkan counts when it is named: vulkan:* is every Vulkan device here.
+// Lesson 9: several devices in one context. A buffer has a replica on each device, a launch runs on all
+// devices, and read() returns every replica. Software Vulkan devices are used only if they are named, as
+// here.
 #include <volley/volley.hpp>
 
 #include <cmath>
@@ -19,7 +20,7 @@ int main() {
     const Context everything = make_context({.devices = names});
     const auto scope = everything.use();
 
-    // The same lambda becomes vector code on the CPU and SPIR-V on the others.
+    // The same lambda is compiled to vector code for the CPU and to SPIR-V for Vulkan devices.
     auto logistic = kernel("logistic", [](Buff<float> x, Const<float> r) {
         auto i = global_id().x;
         Var<float> v = x[i];
@@ -31,8 +32,8 @@ int main() {
 
     std::vector<float> start(1000);
     for (std::size_t i = 0; i < start.size(); ++i) start[i] = static_cast<float>(i + 1) / 1002.0F;
-    const Buffer<float> x = as_buffer(start);  // to every device
-    logistic(x, 3.2F);                         // on every device
+    const Buffer<float> x = as_buffer(start);  // writes the replica of every device
+    logistic(x, 3.2F);                         // runs on every device
     const std::vector<std::vector<float>> all = x.read();
 
     bool agree = true;

@@ -1,5 +1,5 @@
-// Lesson 10: kernels that were written elsewhere. GLSL (or SPIR-V) and OpenCL C get the same typed call, and
-// mix with kernels of our own in order.
+// Lesson 10: kernels in GLSL (or SPIR-V) and OpenCL C. They are called with typed arguments like other
+// kernels, and run in order with them.
 #include <volley/volley.hpp>
 
 #include <iostream>
@@ -7,7 +7,7 @@
 
 using namespace volley;
 
-/// Runs a raw kernel and one of our own on the device; whether the result is right.
+/// Runs a raw kernel and a traced kernel on the device. Returns whether the result is correct.
 bool scale_and_add(const DeviceInfo& device, const Kernel<Buff<float>, Const<float>>& scale) {
     const auto add = kernel("add", [](Buff<float> data) {
         auto i = global_id().x;
@@ -21,7 +21,7 @@ bool scale_and_add(const DeviceInfo& device, const Kernel<Buff<float>, Const<flo
 }
 
 bool run_glsl(const DeviceInfo& device) {
-    // Buffers are bindings 0, 1, ... in their order; values are the push constants in theirs.
+    // Buffers are bindings 0, 1, ... in order; values are the members of the push-constant block in order.
     const auto scale = kernel_from_glsl<Buff<float>, Const<float>>("scale", R"(#version 450
         layout(local_size_x = 64) in;
         layout(binding = 0) buffer Data { float data[]; };
@@ -32,7 +32,7 @@ bool run_glsl(const DeviceInfo& device) {
         })");
     if (!scale_and_add(device, scale)) return false;
 
-    // What does not compile says so, with the compiler's words.
+    // Source that does not compile throws, with the log of the compiler.
     try {
         (void)kernel_from_glsl<Buff<float>>("broken", "#version 450\nvoid main() { oops; }");
         return false;
@@ -43,8 +43,8 @@ bool run_glsl(const DeviceInfo& device) {
 }
 
 bool run_opencl(const DeviceInfo& device) {
-    // Buffers are pointers to their first element, values are values. As many invocations run as are asked
-    // for.
+    // Buffers are pointers to their first element; values are passed by value. The launch runs exactly the
+    // requested number of invocations.
     const auto scale = kernel_from_opencl<Buff<float>, Const<float>>("scale", R"(
         kernel void scale(global float* data, float alpha) { data[get_global_id(0)] *= alpha; })");
     return scale_and_add(device, scale);

@@ -1,6 +1,6 @@
-// Lesson 12: graphs. What is called inside of record() is not run but kept: kernels, copies, fills, functions
-// of the host's. Submitting it costs about as much as one launch, however long the list is; values that
-// change from run to run have names.
+// Lesson 12: graphs. record() records kernels, copies, fills and host functions instead of running them.
+// Submitting the graph costs about as much as one launch, regardless of its size. Arguments that change
+// between runs have names.
 #include <volley/volley.hpp>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 using namespace volley;
 
 int main() {
-    // One step of the heat equation on a rod, from one array to the other.
+    // Computes one step of the heat equation on a rod.
     auto diffuse = kernel("diffuse", [](Buff<float> to, Buff<const float> from, Const<float> rate) {
         const auto i = global_id().x;
         const auto n = cast<u32>(from.size());
@@ -27,8 +27,8 @@ int main() {
     constexpr std::size_t n = 1000;
     Buffer<float> rod = as_buffer(std::vector<float>(n, 20.0F));
     auto graph = record([&] {
-        heat.over(1)(rod, dyn<float>("flame"));                  // a value for each run
-        const Buffer<float> other = temporary<float>(Shape(n));  // memory that only the graph needs
+        heat.over(1)(rod, dyn<float>("flame"));                  // a different value for each run
+        const Buffer<float> other = temporary<float>(Shape(n));  // memory of the graph
         for (int step = 0; step < 50; ++step) {
             diffuse(other, rod, 0.25F);
             diffuse(rod, other, 0.25F);
@@ -36,7 +36,7 @@ int main() {
     });
     std::cout << graph.size() << " commands, " << graph.memory().planned << " bytes of temporaries\n";
 
-    // Three runs, with three values; the host is free meanwhile.
+    // Run the graph three times with three values. submit() does not block.
     graph.bind("flame", {300.0F, 500.0F, 100.0F});
     const Event done = graph.submit({.instances = 3});
     done.then([] { std::cout << "the graph has run\n"; }).wait();
@@ -44,7 +44,7 @@ int main() {
     const std::vector<float> after = rod.read(0);
     std::cout << "near the flame " << after[1] << ", far from it " << after[n - 1] << '\n';
 
-    // The same with calls one by one.
+    // The same computation without a graph.
     Buffer<float> plain = as_buffer(std::vector<float>(n, 20.0F)), other(n);
     for (const float flame : {300.0F, 500.0F, 100.0F}) {
         heat.over(1)(plain, flame);

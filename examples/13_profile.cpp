@@ -1,6 +1,5 @@
-// Lesson 13: where the time goes. mark() and elapsed() time a part of a program; profile() times every
-// command in it, on any device, those of command graphs too, and writes a trace to look at in
-// ui.perfetto.dev.
+// Lesson 13: profiling. mark() and elapsed() time a part of a program. profile() times every command on every
+// device, including the commands of graphs, and writes a trace for ui.perfetto.dev.
 #include <volley/volley.hpp>
 
 #include <filesystem>
@@ -27,9 +26,9 @@ int main() {
         blur(blurred, image);
         sharpen(image, blurred, 0.5F);
     });
-    steps.submit().wait();  // compiles what is new, which is not to be timed
+    steps.submit().wait();  // compiles the kernels, so that the timing excludes it
 
-    // A mark is an event with a time. It waits for nothing: elapsed() does.
+    // mark() returns an event with a time and does not block; elapsed() waits for both events.
     const Event start = mark();
     steps.submit({.instances = 10});
     std::cout << "ten steps: " << elapsed_seconds(start, mark()) * 1e3 << " ms\n\n";
@@ -41,19 +40,19 @@ int main() {
     });
     std::cout << p << '\n';
 
-    // Single commands, with the lines they were written in.
+    // A profile also lists single commands with their source lines.
     const ProfiledCommand& first = p.commands().front();
     std::cout << "first: " << first.name << ", " << first.time().count() << " ns on "
               << p.devices()[first.device] << '\n';
     for (const ProfiledCommand& command : p.commands()) {
         if (command.name != "sharpen" || command.graph->instance != 9) continue;
-        std::cout << "last:  " << command.name << ", written in line " << command.line << ", over "
+        std::cout << "last:  " << command.name << ", source line " << command.line << ", over "
                   << command.grid[0] << " invocations\n";
     }
 
     const std::string path = (std::filesystem::temp_directory_path() / "volley_13_profile.json").string();
     p.write_trace(path);
-    std::cout << "the trace: " << path << '\n';
+    std::cout << "trace written to " << path << '\n';
 
     std::size_t blurs = 0;
     for (const ProfileTotal& total : p.totals()) blurs += total.name == "blur" ? total.count : 0;

@@ -106,8 +106,8 @@ template <class... P>
 /// - Other parameters are passed by value.
 /// - Elements have the layout of the host: a scalar, float2 for complex<f32> and vec<f32, 2>, or a struct
 /// with the
-///   same members. A vector of three components has no padding: use a pointer to its components and vload3,
-///   and pass it by value as a struct of three components.
+///   same members. A vector of three components has no padding: declare a pointer to its components and use
+///   vload3 and vstore3. Pass the components of such a value one by one.
 /// - Pointers to __local memory are not supported: declare the array in the function.
 ///
 /// The first launch on a device builds the source (tens of milliseconds) and checks the parameters as far as
