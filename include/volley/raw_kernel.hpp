@@ -57,11 +57,9 @@ template <class P>
 /// receives its arguments in one of two ways:
 ///
 /// - If it declares storage buffers in descriptor set 0, the buffer parameters are bindings 0, 1, ... in
-/// order, and
-///   the value parameters are the members of the push-constant block in order.
+///   order, and the value parameters are the members of the push-constant block in order.
 /// - If it declares none, all parameters are members of the push-constant block in order, buffers as
-/// references
-///   (8-byte device addresses).
+///   references (8-byte device addresses).
 ///
 /// The module defines the workgroup size. A launch runs whole workgroups, so the module must guard
 /// out-of-range accesses of the last one. Buff<const T> promises that the module does not write to the
@@ -102,12 +100,11 @@ template <class... P>
 /// in order:
 ///
 /// - A Buff<T> is a __global pointer to the first element of the buffer. A Buff<const T> may also be
-/// __constant.
+///   __constant.
 /// - Other parameters are passed by value.
 /// - Elements have the layout of the host: a scalar, float2 for complex<f32> and vec<f32, 2>, or a struct
-/// with the
-///   same members. A vector of three components has no padding: declare a pointer to its components and use
-///   vload3 and vstore3. Pass the components of such a value one by one.
+///   with the same members. A vector of three components has no padding: declare a pointer to its
+///   components and use vload3 and vstore3. Pass the components of such a value one by one.
 /// - Pointers to __local memory are not supported: declare the array in the function.
 ///
 /// The first launch on a device builds the source (tens of milliseconds) and checks the parameters as far as

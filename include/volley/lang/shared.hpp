@@ -79,8 +79,7 @@ public:
     requires(lang::Expr<X> || ...) explicit Shared(const X&...) {
         static_assert(lang::never<X...>,
                       "volley: the extents of a Shared array must be host integers, known while the kernel "
-                      "is traced: use "
-                      "a constant, and declare the workgroup size with the kernel");
+                      "is traced: use a constant, and declare the workgroup size with the kernel");
     }
 
     [[nodiscard]] SharedElement<T> operator[](lang::ElementIndex i) const {
