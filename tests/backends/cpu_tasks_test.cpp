@@ -16,7 +16,7 @@ using testing::Random;
 using testing::seed_or;
 
 /// Commands that have only dependencies and weights.
-struct Shape {
+struct CommandList {
     std::vector<backends::BatchCommand> commands;
     std::vector<Weight> weights;
 
@@ -33,10 +33,10 @@ struct Shape {
 };
 
 TEST(CpuTasks, SplitsAChainAtTheCostOfAPiece) {
-    Shape shape;
-    std::uint32_t last = shape.add(100, {});
-    for (int k = 1; k < 1000; ++k) last = shape.add(100, {last});
-    const std::vector<TaskPlan> tasks = shape.tasks();
+    CommandList list;
+    std::uint32_t last = list.add(100, {});
+    for (int k = 1; k < 1000; ++k) last = list.add(100, {last});
+    const std::vector<TaskPlan> tasks = list.tasks();
     EXPECT_EQ(tasks.size(), 5u);
     for (std::size_t t = 0; t < tasks.size(); ++t) {
         EXPECT_LE(tasks[t].weight.ns, piece_ns);
@@ -45,38 +45,38 @@ TEST(CpuTasks, SplitsAChainAtTheCostOfAPiece) {
 }
 
 TEST(CpuTasks, KeepsIndependentChainsSeparate) {
-    Shape shape;
+    CommandList list;
     for (std::uint32_t k = 0; k < 400; ++k)
-        shape.add(1000, k < 2 ? std::vector<std::uint32_t>{} : std::vector{k - 2});
-    const std::vector<TaskPlan> tasks = shape.tasks();
+        list.add(1000, k < 2 ? std::vector<std::uint32_t>{} : std::vector{k - 2});
+    const std::vector<TaskPlan> tasks = list.tasks();
     for (const TaskPlan& task : tasks) {
         for (const std::uint32_t command : task.commands) EXPECT_EQ(command % 2, task.commands[0] % 2);
     }
 }
 
 TEST(CpuTasks, MergesForksThatAreCheaperThanAnotherThread) {
-    Shape shape;
-    const std::uint32_t first = shape.add(500, {});
-    const std::uint32_t left = shape.add(500, {first});
-    const std::uint32_t right = shape.add(500, {first});
-    shape.add(500, {left, right});
-    EXPECT_EQ(shape.tasks().size(), 1u);
+    CommandList list;
+    const std::uint32_t first = list.add(500, {});
+    const std::uint32_t left = list.add(500, {first});
+    const std::uint32_t right = list.add(500, {first});
+    list.add(500, {left, right});
+    EXPECT_EQ(list.tasks().size(), 1u);
 }
 
 TEST(CpuTasks, KeepsCostlyForksSeparate) {
-    Shape shape;
-    const std::uint32_t first = shape.add(500, {});
-    const std::uint32_t left = shape.add(9000, {first});
-    const std::uint32_t right = shape.add(9000, {first});
-    shape.add(500, {left, right});
-    EXPECT_EQ(shape.tasks().size(), 4u);
+    CommandList list;
+    const std::uint32_t first = list.add(500, {});
+    const std::uint32_t left = list.add(9000, {first});
+    const std::uint32_t right = list.add(9000, {first});
+    list.add(500, {left, right});
+    EXPECT_EQ(list.tasks().size(), 4u);
 }
 
 TEST(CpuTasks, LeavesSeveralSmallTasksForEachThread) {
-    Shape shape;
-    for (int k = 0; k < 1000; ++k) shape.add(100, {});
+    CommandList list;
+    for (int k = 0; k < 1000; ++k) list.add(100, {});
     for (const unsigned threads : {2u, 16u}) {
-        const std::vector<TaskPlan> tasks = shape.tasks(threads);
+        const std::vector<TaskPlan> tasks = list.tasks(threads);
         EXPECT_GE(tasks.size(), std::size_t{4} * threads);
         EXPECT_LE(tasks.size(), std::size_t{10} * threads);
         EXPECT_LE(tasks[0].weight.ns, small_ns);
@@ -84,11 +84,11 @@ TEST(CpuTasks, LeavesSeveralSmallTasksForEachThread) {
 }
 
 TEST(CpuTasks, PutsACommandWithPiecesIntoItsOwnTask) {
-    Shape shape;
-    const std::uint32_t first = shape.add(100, {});
-    const std::uint32_t wide = shape.add(100, {first}, 4);
-    shape.add(100, {wide});
-    const std::vector<TaskPlan> tasks = shape.tasks();
+    CommandList list;
+    const std::uint32_t first = list.add(100, {});
+    const std::uint32_t wide = list.add(100, {first}, 4);
+    list.add(100, {wide});
+    const std::vector<TaskPlan> tasks = list.tasks();
     ASSERT_EQ(tasks.size(), 3u);
     EXPECT_EQ(tasks[1].weight.pieces, 4u);
 }
@@ -98,7 +98,7 @@ TEST(CpuTasks, KeepsEveryCommandAndItsOrder) {
         const std::uint64_t seed = seed_or(static_cast<std::uint64_t>(k) + 1);
         SCOPED_TRACE("VOLLEY_SEED=" + std::to_string(seed));
         Random random(seed);
-        Shape shape;
+        CommandList list;
         const std::uint64_t count = 1 + random.below(random.pick<std::uint64_t>({5, 50, 200}));
         for (std::uint64_t i = 0; i < count; ++i) {
             std::vector<std::uint32_t> after;
@@ -111,9 +111,9 @@ TEST(CpuTasks, KeepsEveryCommandAndItsOrder) {
             std::sort(after.begin(), after.end());
             after.erase(std::unique(after.begin(), after.end()), after.end());
             const bool wide = random.chance(10);
-            shape.add(random.uniform(0, random.chance(80) ? 1000 : 50'000), std::move(after), wide ? 5 : 1);
+            list.add(random.uniform(0, random.chance(80) ? 1000 : 50'000), std::move(after), wide ? 5 : 1);
         }
-        const std::vector<TaskPlan> tasks = shape.tasks(static_cast<unsigned>(1 + random.below(4)));
+        const std::vector<TaskPlan> tasks = list.tasks(static_cast<unsigned>(1 + random.below(4)));
 
         // The position of each command, and the tasks known to have completed before each task starts.
         std::vector<std::pair<std::size_t, std::size_t>> place(count, {tasks.size(), 0});
@@ -128,13 +128,13 @@ TEST(CpuTasks, KeepsEveryCommandAndItsOrder) {
                 const std::uint32_t command = tasks[t].commands[i];
                 ASSERT_EQ(place[command].first, tasks.size()) << "command " << command << " occurs twice";
                 place[command] = {t, i};
-                ASSERT_EQ(shape.weights[command].pieces, tasks[t].weight.pieces);
+                ASSERT_EQ(list.weights[command].pieces, tasks[t].weight.pieces);
             }
         }
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto [task, at] = place[i];
             ASSERT_LT(task, tasks.size()) << "command " << i << " is missing";
-            for (const std::uint32_t before : shape.commands[i].after) {
+            for (const std::uint32_t before : list.commands[i].after) {
                 const auto [other, other_at] = place[before];
                 ASSERT_TRUE(other == task ? other_at < at : ended[task][other]) << before << " before " << i;
             }

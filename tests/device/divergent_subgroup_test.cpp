@@ -34,11 +34,11 @@ private:
     u32 size_, local_, width_;
 };
 
-struct Shape {
+struct GridAndGroup {
     u32 size, local;
 };
 /// Full and partial subgroups, and a last workgroup that is partial itself.
-constexpr Shape shapes[] = {{64, 64}, {42, 21}, {50, 20}, {37, 16}, {9, 1}};
+constexpr GridAndGroup launches[] = {{64, 64}, {42, 21}, {50, 20}, {37, 16}, {9, 1}};
 
 VOLLEY_DEVICE_TEST(DivergentSubgroup, OperationsSeeTheLanesOfTheirBranch) {
     auto run = kernel("branches", [](Buff<uvec4> out, Buff<uvec4> ballots) {
@@ -61,7 +61,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, OperationsSeeTheLanesOfTheirBranch) {
             }
         }
     });
-    for (const Shape& s : shapes) {
+    for (const GridAndGroup& s : launches) {
         SCOPED_TRACE(std::to_string(s.size) + " by " + std::to_string(s.local));
         const Subgroups groups(s.size, s.local, lanes());
         Buffer<uvec4> out(s.size);
@@ -118,7 +118,7 @@ VOLLEY_DEVICE_TEST(DivergentSubgroup, LanesLeaveLoopsOneByOne) {
         }
         out[i] = history + subgroup_add(Value<u32>(1u)) * 1000003u;  // reconverged
     });
-    for (const Shape& s : shapes) {
+    for (const GridAndGroup& s : launches) {
         SCOPED_TRACE(std::to_string(s.size) + " by " + std::to_string(s.local));
         const Subgroups groups(s.size, s.local, lanes());
         Buffer<u32> out(s.size);

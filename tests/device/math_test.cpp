@@ -47,7 +47,7 @@ bool within(T got, wider<T> exact, double bound) {
 }
 
 template <class T>
-struct Function {
+struct UnaryFunction {
     const char* name;
     Value<T> (*device)(const Value<T>&);
     wider<T> (*host)(wider<T>);
@@ -55,12 +55,12 @@ struct Function {
 };
 
 template <class T>
-void check_functions(const std::vector<Function<T>>& functions, const std::vector<T>& x) {
+void check_functions(const std::vector<UnaryFunction<T>>& functions, const std::vector<T>& x) {
     std::vector<Case<T, T>> cases;
-    for (const Function<T>& f : functions) cases.push_back({f.name, f.device, nullptr});
+    for (const UnaryFunction<T>& f : functions) cases.push_back({f.name, f.device, nullptr});
     const std::vector<T> got = testing::run_cases<T, T>(cases, x);
     for (std::size_t k = 0; k < functions.size(); ++k) {
-        const Function<T>& f = functions[k];
+        const UnaryFunction<T>& f = functions[k];
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
             const T y = got[k * x.size() + i];

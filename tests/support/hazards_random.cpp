@@ -21,13 +21,13 @@ using runtime::Use;
 
 namespace {
 
-using Word = std::uint64_t;
+using WordBits = std::uint64_t;
 
 /// A set of command numbers.
 class Set {
 public:
     explicit Set(std::size_t count = 0) : words_((count + 63) / 64) {}
-    void add(std::size_t i) { words_[i / 64] |= Word{1} << i % 64; }
+    void add(std::size_t i) { words_[i / 64] |= WordBits{1} << i % 64; }
     [[nodiscard]] bool has(std::size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
     void add(const Set& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
@@ -38,14 +38,14 @@ public:
     template <class F>
     void for_each(F&& f) const {
         for (std::size_t w = 0; w < words_.size(); ++w) {
-            for (Word rest = words_[w]; rest != 0; rest &= rest - 1)
+            for (WordBits rest = words_[w]; rest != 0; rest &= rest - 1)
                 f(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
         }
     }
     friend bool operator==(const Set&, const Set&) = default;
 
 private:
-    std::vector<Word> words_;
+    std::vector<WordBits> words_;
 };
 
 /// Returns the first few commands that are in only one of the sets.
