@@ -49,7 +49,6 @@ public:
 
     /// Returns the hash of everything added so far. More values may be added afterwards.
     [[nodiscard]] Hash128 digest() const noexcept;
-    [[nodiscard]] std::uint64_t digest64() const noexcept { return digest().low; }
 
 private:
     Hasher& word(std::uint64_t value) noexcept;

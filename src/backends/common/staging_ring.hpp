@@ -2,10 +2,13 @@
 // freed when the point of their command has passed.
 #pragma once
 
+#include "backends/api/rect_parts.hpp"
 #include "backends/common/device_timeline.hpp"
 #include "backends/common/host_commands.hpp"
+#include "backends/common/host_rect.hpp"
 #include "backends/common/ring.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,6 +28,8 @@ public:
         BackendMemory* memory = nullptr;
         std::uint64_t offset = 0;
         std::shared_ptr<BackendMemory> own;  // null: in the ring
+
+        [[nodiscard]] std::byte* bytes() const noexcept { return memory->mapped() + offset; }
     };
 
     /// For the queue with that timeline and host commands, which outlive the ring.
@@ -57,6 +62,51 @@ public:
     /// The piece that take() returned last is in use until `point`.
     void commit(const Piece& piece, Point point) noexcept {
         if (!piece.own) places_.commit(point);
+    }
+
+    /// Copies rows from the host in dense parts of at most `chunk` bytes. For each part it calls make_room()
+    /// and, with the part's bytes in staging memory, submit(piece, part), which returns the command's point.
+    /// Returns the last point, or `point` if there is no part.
+    template <class MakeRoom, class Submit>
+    Point write(Lock& lock, const std::byte* from, const RectMove& move, std::uint64_t chunk, Point point,
+                MakeRoom&& make_room, Submit&& submit) {
+        for_each_part(move.rect, part_of(move.rect, chunk), [&](const RectPart& part) {
+            make_room();
+            const Piece piece = take(lock, part.rect.bytes());
+            copy_rows(piece.bytes(), from, {part.rect, dense(part.rect), part.in(move.from)});
+            point = submit(piece, part);
+            commit(piece, point);
+        });
+        return point;
+    }
+
+    /// Copies rows to the host likewise: submit(piece, part, epilogue) copies a part to staging memory, and
+    /// the epilogue copies it to the caller's memory. If it throws, no thread writes to that memory later.
+    template <class MakeRoom, class Submit>
+    Point read(Lock& lock, std::byte* to, const RectMove& move, std::uint64_t chunk, Point point,
+               MakeRoom&& make_room, Submit&& submit) {
+        Point first = 0;
+        try {
+            for_each_part(move.rect, part_of(move.rect, chunk), [&](const RectPart& part) {
+                make_room();
+                const Piece piece = take(lock, part.rect.bytes());
+                Epilogue epilogue;
+                epilogue.from = piece.bytes();
+                epilogue.to = to;
+                epilogue.to_at = part.in(move.to);
+                epilogue.rect = part.rect;
+                epilogue.read = first != 0 ? first : timeline_.last() + 1;
+                epilogue.staging = piece.own;
+                point = submit(piece, part, epilogue);
+                if (first == 0) first = point;
+                commit(piece, point);
+            });
+        } catch (...) {
+            // The caller gets no point until which to keep `to` valid.
+            if (first != 0) timeline_.abandon_read(first);
+            throw;
+        }
+        return point;
     }
 
 private:

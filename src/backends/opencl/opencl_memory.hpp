@@ -10,6 +10,7 @@
 #include "backends/common/memory_budget.hpp"
 #include "backends/opencl/opencl_logical.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,6 +82,8 @@ public:
     [[nodiscard]] bool shared() const noexcept { return heap_ != nullptr && heap_->shared(); }
     /// Returns whether the buffer stays mapped: pass only host() to the driver, never the buffer.
     [[nodiscard]] bool pinned() const noexcept { return heap_ != nullptr && heap_->use() == HeapUse::Host; }
+    /// Returns the host address for writing, or nullptr; the same as host().
+    [[nodiscard]] std::byte* mapped() const noexcept { return host(); }
     /// Returns a sub-buffer from that byte on, for kernels that take no offset; created once. Returns null if
     /// the offset violates the device's alignment.
     [[nodiscard]] cl_mem part(std::uint64_t offset) const;

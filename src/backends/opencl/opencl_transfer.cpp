@@ -38,10 +38,6 @@ const OpenClMemory& of(const Memory& memory) { return static_cast<const OpenClMe
 
 bool is_small(const Rect& rect) { return rect.bytes() + row_bytes * rect.rows() <= small_bytes; }
 
-std::byte* bytes_of(const backends::StagingRing<OpenClMemory, Heap>::Piece& piece) {
-    return piece.memory->host() + piece.offset;
-}
-
 /// Returns the place in the driver's buffer.
 RectPlace in_buffer(const OpenClMemory& memory, const RectPlace& place) {
     return {memory.offset() + place.offset, place.stride};
@@ -71,26 +67,20 @@ Point OpenClQueue::do_on_host(Lock& lock, bool now, Action action) {
 
 Point OpenClQueue::write_staged(Lock& lock, const OpenClMemory& to, const std::byte* from,
                                 const RectMove& move) {
-    Point point = last();
-    const Rect chunk = backends::part_of(move.rect, options_.chunk_bytes);
-    backends::for_each_part(move.rect, chunk, [&](const RectPart& part) {
-        make_room(lock);
-        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
-        std::byte* staged = bytes_of(piece);
-        const RectPlace staged_at = backends::dense(part.rect);
-        backends::copy_rows(staged, from, {part.rect, staged_at, part.in(move.from)});
-        // The epilogue keeps a piece outside the ring alive until the command has completed.
-        backends::Epilogue epilogue;
-        epilogue.staging = piece.own;
-        const RectMove call = backends::joined({part.rect, part.in(in_buffer(to, move.to)), staged_at});
-        point = submit(
-            [this, buffer = to.buffer(), staged, call](cl_event* event) {
-                enqueue_write({*device_, queue_.handle}, buffer, staged, call, event);
-            },
-            piece.own ? &epilogue : nullptr);
-        staging_.commit(piece, point);
-    });
-    return point;
+    return staging_.write(
+        lock, from, move, options_.chunk_bytes, last(), [&] { make_room(lock); },
+        [&](const StagingRing::Piece& piece, const RectPart& part) {
+            // The epilogue keeps a piece outside the ring alive until the command has completed.
+            backends::Epilogue epilogue;
+            epilogue.staging = piece.own;
+            const RectMove call =
+                backends::joined({part.rect, part.in(in_buffer(to, move.to)), backends::dense(part.rect)});
+            return submit(
+                [this, buffer = to.buffer(), staged = piece.bytes(), call](cl_event* event) {
+                    enqueue_write({*device_, queue_.handle}, buffer, staged, call, event);
+                },
+                piece.own ? &epilogue : nullptr);
+        });
 }
 
 Point OpenClQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
@@ -124,9 +114,9 @@ Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move)
         return do_on_host(lock, true,
                           [to, first = memory.host(), move] { backends::copy_rows(to, first, move); });
     }
-    const auto submit_read = [&](std::byte* target, const RectMove& wanted, backends::Epilogue* epilogue) {
+    const auto submit_read = [&](std::byte* target, const RectMove& part, backends::Epilogue* epilogue) {
         return submit(
-            [this, target, buffer = memory.buffer(), call = backends::joined(wanted)](cl_event* event) {
+            [this, target, buffer = memory.buffer(), call = backends::joined(part)](cl_event* event) {
                 enqueue_read({*device_, queue_.handle}, target, buffer, call, event);
             },
             epilogue);
@@ -135,32 +125,12 @@ Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move)
         make_room(lock);
         return submit_read(to, {move.rect, move.to, in_buffer(memory, move.from)}, nullptr);
     }
-    Point point = last();
-    Point first = 0;
-    const auto read_part = [&](const RectPart& part) {
-        make_room(lock);
-        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
-        std::byte* staged = bytes_of(piece);
-        backends::Epilogue epilogue;
-        epilogue.from = staged;
-        epilogue.to = to;
-        epilogue.to_at = part.in(move.to);
-        epilogue.rect = part.rect;
-        epilogue.read = first != 0 ? first : timeline_.last() + 1;
-        epilogue.staging = piece.own;
-        const RectPlace from_at = part.in(in_buffer(memory, move.from));
-        point = submit_read(staged, {part.rect, backends::dense(part.rect), from_at}, &epilogue);
-        if (first == 0) first = point;
-        staging_.commit(piece, point);
-    };
-    try {
-        backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
-    } catch (...) {
-        // The caller gets no point until which to keep `to` valid.
-        if (first != 0) timeline_.abandon_read(first);
-        throw;
-    }
-    return point;
+    return staging_.read(
+        lock, to, move, options_.chunk_bytes, last(), [&] { make_room(lock); },
+        [&](const StagingRing::Piece& piece, const RectPart& part, backends::Epilogue& epilogue) {
+            const RectPlace from_at = part.in(in_buffer(memory, move.from));
+            return submit_read(piece.bytes(), {part.rect, backends::dense(part.rect), from_at}, &epilogue);
+        });
 }
 
 // ---- within the device ----
@@ -293,7 +263,7 @@ Point OpenClQueue::fill_by_copies(Lock& lock, const OpenClMemory& memory, const 
     const Rect most = backends::part_of(rect, bytes);
     make_room(lock);
     const StagingRing::Piece piece = staging_.take(lock, most.bytes());
-    std::byte* staged = bytes_of(piece);
+    std::byte* staged = piece.bytes();
     backends::repeat(staged, most.bytes(), pattern);
     backends::Epilogue epilogue;
     epilogue.staging = piece.own;

@@ -38,54 +38,29 @@ bool VulkanQueue::suits_host(const RectMove& move) const noexcept {
 }
 
 Point VulkanQueue::write_staged(Lock& lock, VulkanMemory& to, const std::byte* from, const RectMove& move) {
-    Point point = last();
-    const Rect chunk = backends::part_of(move.rect, options_.chunk_bytes);
-    backends::for_each_part(move.rect, chunk, [&](const RectPart& part) {
-        make_room(lock);
-        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
-        backends::copy_rows(piece.memory->mapped() + piece.offset, from,
-                            {part.rect, backends::dense(part.rect), part.in(move.from)});
-        const RectPlace staged_at = backends::dense(part.rect, piece.offset);
-        point = submit_recorded(
-            [&](CommandRecorder& record) {
-                record.copy(to, *piece.memory, {part.rect, part.in(move.to), staged_at});
-            },
-            piece.own);
-        staging_.commit(piece, point);
-    });
-    return point;
+    return staging_.write(
+        lock, from, move, options_.chunk_bytes, last(), [&] { make_room(lock); },
+        [&](const StagingRing::Piece& piece, const RectPart& part) {
+            const RectPlace staged_at = backends::dense(part.rect, piece.offset);
+            return submit_recorded(
+                [&](CommandRecorder& record) {
+                    record.copy(to, *piece.memory, {part.rect, part.in(move.to), staged_at});
+                },
+                piece.own);
+        });
 }
 
 Point VulkanQueue::read_staged(Lock& lock, std::byte* to, const VulkanMemory& from, const RectMove& move) {
-    Point point = last();
-    Point first = 0;
-    const auto read_part = [&](const RectPart& part) {
-        make_room(lock);
-        const StagingRing::Piece piece = staging_.take(lock, part.rect.bytes());
-        const RectPlace staged_at = backends::dense(part.rect, piece.offset);
-        backends::Epilogue epilogue;
-        epilogue.from = piece.memory->mapped() + piece.offset;
-        epilogue.to = to;
-        epilogue.to_at = part.in(move.to);
-        epilogue.rect = part.rect;
-        epilogue.read = first != 0 ? first : timeline_.last() + 1;
-        epilogue.staging = piece.own;
-        point = submit_recorded(
-            [&](CommandRecorder& record) {
-                record.copy(*piece.memory, from, {part.rect, staged_at, part.in(move.from)});
-            },
-            nullptr, &epilogue);
-        if (first == 0) first = point;
-        staging_.commit(piece, point);
-    };
-    try {
-        backends::for_each_part(move.rect, backends::part_of(move.rect, options_.chunk_bytes), read_part);
-    } catch (...) {
-        // The caller gets no point until which to keep `to` valid.
-        if (first != 0) timeline_.abandon_read(first);
-        throw;
-    }
-    return point;
+    return staging_.read(
+        lock, to, move, options_.chunk_bytes, last(), [&] { make_room(lock); },
+        [&](const StagingRing::Piece& piece, const RectPart& part, backends::Epilogue& epilogue) {
+            const RectPlace staged_at = backends::dense(part.rect, piece.offset);
+            return submit_recorded(
+                [&](CommandRecorder& record) {
+                    record.copy(*piece.memory, from, {part.rect, staged_at, part.in(move.from)});
+                },
+                nullptr, &epilogue);
+        });
 }
 
 Point VulkanQueue::write(backends::Memory& to, const std::byte* from, const RectMove& move) {
@@ -154,7 +129,7 @@ Point VulkanQueue::fill_joined(Lock& lock, VulkanMemory& to, const RectMove& mov
     const std::vector<std::byte> seed = backends::seed_of(pattern, move.rect.row);
     make_room(lock);
     const StagingRing::Piece piece = staging_.take(lock, seed.size());
-    std::copy(seed.begin(), seed.end(), piece.memory->mapped() + piece.offset);
+    std::copy(seed.begin(), seed.end(), piece.bytes());
     const FillSeed from{piece.memory, piece.offset, seed.size()};
     const Point point =
         submit_recorded([&](CommandRecorder& record) { record.fill(to, move, from); }, piece.own);
