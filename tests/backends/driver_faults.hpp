@@ -1,6 +1,11 @@
 // Simulates a failing driver by replacing entries of a device's function table.
 #pragma once
 
+#include <volley/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string_view>
 #include <vector>
 
 namespace volley::testing {
@@ -25,5 +30,18 @@ public:
     virtual void freeze() = 0;
     virtual void thaw() = 0;
 };
+
+/// Expects f to throw DeviceLost, with the device's name and advice.
+template <class F>
+void expect_lost(std::string_view device, F&& f) {
+    try {
+        f();
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const DeviceError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::DeviceLost) << error.what();
+        EXPECT_NE(error.subject().find(device), std::string_view::npos) << error.what();
+        EXPECT_FALSE(error.advice().empty());
+    }
+}
 
 }  // namespace volley::testing

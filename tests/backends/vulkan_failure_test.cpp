@@ -29,14 +29,7 @@ protected:
 
     template <class F>
     void expect_lost(F&& f) {
-        try {
-            f();
-            ADD_FAILURE() << "nothing was thrown";
-        } catch (const DeviceError& error) {
-            EXPECT_EQ(error.code(), ErrorCode::DeviceLost);
-            EXPECT_NE(error.subject().find(device->info().name), std::string_view::npos) << error.what();
-            EXPECT_FALSE(error.advice().empty());
-        }
+        testing::expect_lost(device->info().name, f);
     }
 
     std::unique_ptr<VulkanDevice> device;
