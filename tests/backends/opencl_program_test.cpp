@@ -51,44 +51,6 @@ protected:
     std::unique_ptr<backends::Queue> queue;
 };
 
-/// Computes out[i] = the sum of all other buffers' element i, plus the scalar.
-ir::Function sum_many(unsigned buffers) {
-    ir::Function fn;
-    fn.name = "sum_many";
-    ir::Builder b(fn);
-    std::vector<ir::NodeId> inputs;
-    const ir::NodeId out = b.buffer(ScalarType::I32, "out");
-    for (unsigned k = 0; k < buffers; ++k) inputs.push_back(b.buffer(ScalarType::I32, cat("in", k), true));
-    ir::NodeId sum = b.param(ScalarType::I32, "scalar");
-    const ir::NodeId i = b.extract(b.emit(ir::Op::GlobalId, {}), 0);
-    for (const ir::NodeId input : inputs) sum = b.emit(ir::Op::Add, {sum, b.load(input, std::span(&i, 1))});
-    b.store(out, sum, std::span(&i, 1));
-    return fn;
-}
-
-TEST_F(OpenClProgramTest, AcceptsManyArguments) {
-    constexpr unsigned buffers = 20;
-    const auto program = device->compile(sum_many(buffers));
-    const auto out = device->allocate(1000 * 4);
-    const auto in = device->allocate(buffers * 1024 * 4);
-    write_at(*queue, *in, 0, bytes_of(counting(buffers * 1024)));
-    for (int k = 0; k < 20; ++k) {
-        std::vector<backends::Argument> args(buffers + 2);
-        args[0].memory = out.get();
-        args[0].elements = 1000;
-        for (unsigned j = 0; j < buffers; ++j) {
-            args[j + 1].memory = in.get();
-            args[j + 1].offset = j * 4096;
-            args[j + 1].elements = 1024;
-        }
-        args[buffers + 1].value = &k;  // copied before the call returns
-        queue->launch({program.get(), {1000, 1, 1}, {64, 1, 1}, args});
-        int expected = k;
-        for (int j = 0; j < static_cast<int>(buffers); ++j) expected += j * 1024 + 999;
-        EXPECT_EQ(read_back(*queue, *out, 1000)[999], expected);
-    }
-}
-
 TEST_F(OpenClProgramTest, ArgumentsBeyondTheDevicesLimitAreALaunchError) {
     const auto program = device->compile(sum_many(200));
     try {
@@ -117,27 +79,13 @@ TEST_F(OpenClProgramTest, ShowsItsCode) {
     expect_contains(program->code({64, 1, 1}), "multiply_add");
 }
 
-TEST_F(OpenClProgramTest, ChoosesLocalSizesWithinTheLimits) {
-    const ir::Function fn = multiply_add_kernel();
-    const DeviceInfo& info = device->info();
+TEST_F(OpenClProgramTest, SourcesRunInLocalSizesThatDivideTheGrid) {
     const ir::Function raw = raw_kernel("", "raw");
-    for (const ir::Dim3 global :
-         {ir::Dim3{1, 1, 1}, ir::Dim3{100, 1, 1}, ir::Dim3{~0u, 1, 1}, ir::Dim3{1000, 1000, 1},
-          ir::Dim3{3, 5000, 1}, ir::Dim3{1, 1, 4000}, ir::Dim3{7, 7, 7}, ir::Dim3{1, 9, 1}}) {
-        for (const ir::Function* kernel : {&fn, &raw}) {
-            const ir::Dim3 local = device->default_local(*kernel, global);
-            EXPECT_LE(std::uint64_t{local[0]} * local[1] * local[2], info.max_local_size);
-            for (std::size_t d = 0; d < 3; ++d) {
-                EXPECT_GE(local[d], 1u);
-                EXPECT_LE(local[d], info.max_local_dims[d]);
-                if (kernel != &raw) continue;
-                EXPECT_EQ(global[d] % local[d], 0u) << "exactly the requested number of invocations";
-            }
-        }
+    for (const ir::Dim3 global : grids()) {
+        const ir::Dim3 local = device->default_local(raw, global);
+        for (std::size_t d = 0; d < 3; ++d)
+            EXPECT_EQ(global[d] % local[d], 0u) << "exactly the requested number of invocations";
     }
-    ir::Function declared = fn;
-    declared.local_size = ir::Dim3{24, 1, 1};
-    EXPECT_EQ(device->default_local(declared, {1000, 1, 1}), (ir::Dim3{24, 1, 1}));
 }
 
 int arguments_set = 0;

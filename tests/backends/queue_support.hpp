@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace volley::testing {
@@ -59,6 +60,28 @@ inline std::vector<int> read_back(backends::Queue& queue, const backends::Memory
     std::vector<int> data(count);
     queue.timeline().wait(read_at(queue, memory, offset, std::as_writable_bytes(std::span(data))));
     return data;
+}
+
+/// Grids of all kinds: small, large, flat, deep, and of prime sizes.
+inline std::vector<ir::Dim3> grids() {
+    return {{1, 1, 1},    {100, 1, 1},  {~0u, 1, 1}, {1000, 1000, 1},
+            {3, 5000, 1}, {1, 1, 4000}, {7, 7, 7},   {1, 9, 1}};
+}
+
+/// Computes out[i] = the sum of all other buffers' element i, plus the scalar.
+inline ir::Function sum_many(unsigned buffers) {
+    ir::Function fn;
+    fn.name = "sum_many";
+    ir::Builder b(fn);
+    std::vector<ir::NodeId> inputs;
+    const ir::NodeId out = b.buffer(ScalarType::I32, "out");
+    for (unsigned k = 0; k < buffers; ++k)
+        inputs.push_back(b.buffer(ScalarType::I32, "in" + std::to_string(k), true));
+    ir::NodeId sum = b.param(ScalarType::I32, "scalar");
+    const ir::NodeId i = b.extract(b.emit(ir::Op::GlobalId, {}), 0);
+    for (const ir::NodeId input : inputs) sum = b.emit(ir::Op::Add, {sum, b.load(input, std::span(&i, 1))});
+    b.store(out, sum, std::span(&i, 1));
+    return fn;
 }
 
 /// data[i] = data[i] * factor + i

@@ -132,51 +132,6 @@ TEST_P(VulkanProgramTest, IndexesBeyondFourGibiElements) {
     }
 }
 
-/// Computes out[i] = the sum of all other buffers' element i, plus the scalars.
-ir::Function sum_many(unsigned buffers) {
-    ir::Function fn;
-    fn.name = "sum_many";
-    ir::Builder b(fn);
-    std::vector<ir::NodeId> inputs;
-    const ir::NodeId out = b.buffer(ScalarType::I32, "out");
-    for (unsigned k = 0; k < buffers; ++k) inputs.push_back(b.buffer(ScalarType::I32, cat("in", k), true));
-    ir::NodeId sum = b.param(ScalarType::I32, "scalar");
-    const ir::NodeId i = global_x(b);
-    for (const ir::NodeId input : inputs) sum = b.emit(ir::Op::Add, {sum, b.load(input, std::span(&i, 1))});
-    b.store(out, sum, std::span(&i, 1));
-    return fn;
-}
-
-TEST_P(VulkanProgramTest, AcceptsMoreArgumentsThanPushConstantsHold) {
-    constexpr unsigned buffers = 40;
-    const auto program = device->compile(sum_many(buffers));
-    const auto out = device->allocate(1000 * 4);
-    const auto in = device->allocate(buffers * 1024 * 4);
-    std::vector<int> data(buffers * 1024);
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i);
-    write_at(*queue, *in, 0, bytes_of(data));
-    std::vector<std::vector<int>> results;
-    for (int k = 0; k < 200; ++k) {
-        std::vector<backends::Argument> args(buffers + 2);
-        args[0].memory = out.get();
-        args[0].elements = 1000;
-        for (unsigned j = 0; j < buffers; ++j) {
-            args[j + 1].memory = in.get();
-            args[j + 1].offset = j * 4096;
-            args[j + 1].elements = 1024;
-        }
-        args[buffers + 1].value = &k;  // copied before the call returns
-        queue->launch({program.get(), {1000, 1, 1}, {64, 1, 1}, args});
-        if (k % 50 == 0) results.push_back(read_back(*queue, *out, 1000));
-    }
-    queue->timeline().wait(queue->last());
-    for (std::size_t k = 0; k < results.size(); ++k) {
-        int expected = static_cast<int>(k) * 50;
-        for (int j = 0; j < static_cast<int>(buffers); ++j) expected += j * 1024 + 999;
-        EXPECT_EQ(results[k][999], expected);
-    }
-}
-
 TEST_P(VulkanProgramTest, CreatesAPipelineOncePerVariant) {
     const auto program = device->compile(count_invocations());
     const auto& vulkan = static_cast<const VulkanProgram&>(*program);
@@ -204,24 +159,6 @@ TEST_P(VulkanProgramTest, AForeignModuleHasOneLocalSize) {
 TEST_P(VulkanProgramTest, ShowsItsCode) {
     const auto program = device->compile(count_invocations());
     EXPECT_NE(program->code({64, 1, 1}).find("OpAtomicIAdd"), std::string::npos);
-}
-
-TEST_P(VulkanProgramTest, ChoosesLocalSizesWithinTheLimits) {
-    const ir::Function fn = count_invocations();
-    const DeviceInfo& info = device->info();
-    for (const ir::Dim3 global :
-         {ir::Dim3{1, 1, 1}, ir::Dim3{100, 1, 1}, ir::Dim3{~0u, 1, 1}, ir::Dim3{1000, 1000, 1},
-          ir::Dim3{3, 5000, 1}, ir::Dim3{1, 1, 4000}, ir::Dim3{7, 7, 7}, ir::Dim3{1, 9, 1}}) {
-        const ir::Dim3 local = device->default_local(fn, global);
-        EXPECT_LE(std::uint64_t{local[0]} * local[1] * local[2], info.max_local_size);
-        for (std::size_t d = 0; d < 3; ++d) {
-            EXPECT_GE(local[d], 1u);
-            EXPECT_LE(local[d], info.max_local_dims[d]);
-        }
-    }
-    ir::Function declared = fn;
-    declared.local_size = ir::Dim3{24, 1, 1};
-    EXPECT_EQ(device->default_local(declared, {1000, 1, 1}), (ir::Dim3{24, 1, 1}));
 }
 
 // ---- reports ----
