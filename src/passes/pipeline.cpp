@@ -8,6 +8,7 @@
 #include "passes/eliminate_common.hpp"
 #include "passes/eliminate_dead.hpp"
 #include "passes/fold_constants.hpp"
+#include "passes/guard_loads.hpp"
 #include "passes/hoist_invariants.hpp"
 #include "passes/narrow_loads.hpp"
 #include "passes/split_composites.hpp"
@@ -64,6 +65,7 @@ private:
 
 void clean(ir::Function& fn, const OptimiseOptions& options) {
     Runner runner(fn, options);
+    runner.run("guard_loads", guard_loads);
     runner.settle();
     runner.run("split_composites", split_composites);
     runner.run("narrow_loads", narrow_loads);

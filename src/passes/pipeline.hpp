@@ -1,8 +1,8 @@
 // The standard sequence of passes, for every backend.
 //
-// Requires: a verified function. Ensures: an equivalent function (docs/ir.md), folded, without common or dead
-// operations, with narrow loads and, for devices with fused multiply-add, contracted. The result depends only
-// on the function, so that all of these devices run the same operations.
+// Requires: a verified function. Ensures: an equivalent function (docs/ir.md) with guarded loads, folded,
+// without common or dead operations, with narrow loads and, for devices with fused multiply-add, contracted.
+// The result depends only on the function, so that all of these devices run the same operations.
 #pragma once
 
 #include "ir/function.hpp"

@@ -9,6 +9,7 @@
 #include "ir/verifier.hpp"
 #include "passes/check_bounds.hpp"
 #include "passes/effects.hpp"
+#include "passes/guard_loads.hpp"
 #include "passes/pipeline.hpp"
 #include "passes/uniformity.hpp"
 
@@ -74,7 +75,10 @@ CachedKernel& ProgramCache::find(const ir::Function& traced) {
     if (fn.foreign) return keep(key, std::move(fn));
     ir::verify(fn);
     passes::check_barriers(fn, passes::analyse_uniformity(fn));
-    if (settings().check_bounds) passes::check_bounds(fn);
+    if (settings().check_bounds) {
+        passes::guard_loads(fn);  // a load that is not needed is not out of bounds
+        passes::check_bounds(fn);
+    }
     if (settings().dump.ir) backends::dump(cat("IR of ", fn.name, " as traced"), ir::print(fn));
     passes::clean(fn, pass_options());
     return keep(key, std::move(fn));

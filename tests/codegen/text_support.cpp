@@ -70,7 +70,8 @@ std::string joined(const std::vector<cuda::Source>& sources) {
 }
 
 constexpr std::string_view warnings =
-    " -Wall -Wno-unused-function -Wno-unused-variable -Wno-unused-but-set-variable -Wno-tautological-compare";
+    " -Wall -Wno-unused-function -Wno-unused-variable -Wno-unused-but-set-variable -Wno-tautological-compare "
+    "-Wno-constant-logical-operand";
 
 std::string cuda_command(unsigned architecture, std::string_view folder) {
     return cat("cd '", folder, "' && '", clang, "' -x cuda -std=c++17 --cuda-device-only --cuda-gpu-arch=sm_",

@@ -91,6 +91,8 @@ private:
     Value load_variable();
     Value shift_or_bits();
     Value shared_slot(bool uniform);
+    std::pair<Value, Value> wild_index(std::uint64_t n);
+    Value guarded_value();
     Value new_value();
 
     // Statements (generator_statements.cpp)

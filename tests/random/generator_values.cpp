@@ -2,6 +2,7 @@
 #include "random/generator_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace volley::testing {
 
@@ -356,7 +357,66 @@ Generator::Value Generator::load_variable() {
     return keep({b_.load(variable.root, path), type, uniform});
 }
 
+// An index that is outside of an array of n elements in some invocations, and the condition that it is
+// inside.
+std::pair<Generator::Value, Generator::Value> Generator::wild_index(std::uint64_t n) {
+    const bool near = n >= invocations_ && random_.chance(60);
+    Value at = near ? linear_ : operand(random_.chance(70) ? S::U32 : integer_type());
+    if (at.type == S::U32 && random_.chance(30)) at = emit(Op::Convert, {at}, random_.pick({S::I32, S::I64}));
+    const S type = at.type.scalar();
+    const auto shift = number(type, static_cast<double>(random_.below(4)));
+    if (random_.chance(70)) at = emit(random_.pick({Op::Add, Op::Sub}), {at, shift});
+    if (near && random_.chance(20)) at = emit(Op::Shl, {at, number(type, 1)});
+    Value wide = is_signed_integer(type) ? emit(Op::Convert, {at}, S::I64) : at;
+    wide = emit(Op::Convert, {wide}, S::U64);
+    return {at, emit(Op::Lt, {wide, {b_.constant(S::U64, n), S::U64, true}})};
+}
+
+// Loads that only a chosen arm needs, with indices that are out of bounds where it is not chosen. The guard
+// comes before or after the load, which may feed others.
+Generator::Value Generator::guarded_value() {
+    Input from = random_.pick(inputs_);
+    if (random_.chance(25)) {
+        for (const Variable& variable : variables_) {
+            if (variable.type.is_array())
+                from = {variable.root, variable.type.part(0), variable.type.count()};
+        }
+    }
+    auto [at, guard] = wild_index(from.elements);
+    Value loaded = {b_.load(from.root, std::span(&at.id, 1)), from.type, false};
+    if (random_.chance(20)) store_variable();  // the load stays before the store
+    for (unsigned n = 0; n < 2 && from.type.is_scalar() && is_integer(from.type.scalar()); ++n) {
+        if (random_.chance(60)) break;
+        // The index of the next load is what this one found.
+        const Input& next = random_.pick(inputs_);
+        const Value wide = emit(Op::Convert, {loaded}, random_.pick({S::U32, S::U64}));
+        const Value limit = number(wide.type.scalar(), static_cast<double>(next.elements));
+        guard = emit(Op::And, {guard, emit(Op::Lt, {wide, limit})});
+        loaded = {b_.load(next.root, std::span(&wide.id, 1)), next.type, false};
+        from = next;
+    }
+    Value value = loaded;
+    if (value.type.is_scalar() && !value.type.is_bool() && random_.chance(40)) {
+        value = emit(Op::Add, {value, operand(value.type)});
+    }
+    if (random_.chance(30)) guard = emit(Op::And, {guard, condition(false)});
+    if (random_.chance(20)) guard = emit(Op::And, {condition(false), guard});
+    const Value other = operand(value.type);
+    if (value.type.is_scalar() && random_.chance(40)) {
+        const Value test = value.type.is_bool() ? value : emit(Op::Ne, {value, other});
+        const Value result =
+            random_.chance(50) ? emit(Op::And, {guard, test}) : emit(Op::Or, {emit(Op::Not, {guard}), test});
+        if (random_.chance(30)) keep(emit(Op::Select, {guard, value, other}));
+        return keep({result.id, result.type, false});
+    }
+    const Value result = random_.chance(50) ? emit(Op::Select, {guard, value, other})
+                                            : emit(Op::Select, {emit(Op::Not, {guard}), other, value});
+    if (random_.chance(30)) keep(emit(Op::Select, {guard, value, operand(value.type)}));
+    return keep({result.id, result.type, false});
+}
+
 Generator::Value Generator::new_value() {
+    if (random_.chance(7)) return guarded_value();
     const std::uint64_t kind = random_.below(100);
     if (kind < 35) return arithmetic();
     if (kind < 47) return comparison();

@@ -114,6 +114,7 @@ void Workgroup::run(ir::Dim3 group) {
         if (exists) active.push_back(lane);
     }
     running_ = active.size();
+    faults_.clear();
     if (grid_.has_barrier && running_ != grid_.group_size) {
         fail(ErrorCode::InvalidLaunch, "a kernel with a barrier was launched with a partial workgroup",
              fn_.name, "make the global size a multiple of the local size");
@@ -137,6 +138,13 @@ void Workgroup::count_step() {
 
 void Workgroup::run_node(NodeId id, Lanes& active, LoopExits* exits) {
     count_step();
+    if (!faults_.empty()) {
+        const Lanes sound = pass_faults_on(id, active);
+        if (sound.size() != active.size()) {
+            run_value(id, sound);
+            return;
+        }
+    }
     switch (fn_[id].op) {
         case Op::If: run_if(id, active, exits); return;
         case Op::For: run_for(id, active); return;

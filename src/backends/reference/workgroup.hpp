@@ -6,7 +6,9 @@
 #include "backends/reference/interpreter.hpp"
 #include "ir/leaves.hpp"
 
+#include <optional>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace volley::backends::reference {
@@ -68,6 +70,21 @@ private:
     void run_barrier(NodeId id, const Lanes& active);
     void count_step();
 
+    // Loads out of bounds (workgroup_faults.cpp). Such a load is an error only if its value is needed. Until
+    // then the fault travels with the values that are computed from it, which are zero.
+    struct Fault {
+        NodeId access = 0;
+        std::int64_t index = 0;
+        std::uint64_t count = 0;
+        DType of;
+    };
+    [[nodiscard]] const Fault* fault(NodeId id, std::uint32_t lane) const;
+    [[nodiscard]] const Fault* fault_of_operands(NodeId id, std::uint32_t lane) const;
+    [[nodiscard]] const Fault* fault_of_choice(NodeId id, std::uint32_t lane) const;
+    Lanes pass_faults_on(NodeId id, const Lanes& active);
+    void set_fault(NodeId id, std::uint32_t lane, const Fault& fault);
+    [[noreturn]] void report(const Fault& fault, std::uint32_t lane) const;
+
     // Values (workgroup_values.cpp)
     void run_value(NodeId id, const Lanes& active);
     void run_builtin(NodeId id, const Lanes& active);
@@ -85,10 +102,11 @@ private:
     void run_store(NodeId id, const Lanes& active);
     void run_atomic(NodeId id, const Lanes& active);
     void run_print(NodeId id, const Lanes& active);
-    [[nodiscard]] AccessTarget reach(NodeId id, std::uint32_t lane);
-    void follow(NodeId id, std::uint32_t lane, AccessTarget& place, std::span<const NodeId> path) const;
-    [[noreturn]] void out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
-                                    DType of) const;
+    /// Returns the target of an access, or the fault if it is out of bounds.
+    [[nodiscard]] std::variant<AccessTarget, Fault> reach(NodeId id, std::uint32_t lane);
+    [[nodiscard]] AccessTarget reach_or_report(NodeId id, std::uint32_t lane);
+    [[nodiscard]] std::optional<Fault> follow(NodeId id, std::uint32_t lane, AccessTarget& place,
+                                              std::span<const NodeId> path) const;
 
     // Subgroups (workgroup_subgroups.cpp)
     void run_subgroup(NodeId id, const Lanes& active);
@@ -112,7 +130,8 @@ private:
     std::uint64_t steps_ = 0;
     std::vector<Bits> values_;  // [slot][lane]
     std::vector<std::byte> shared_;
-    std::vector<std::byte> vars_;  // [lane][bytes]
+    std::vector<std::byte> vars_;                      // [lane][bytes]
+    std::unordered_map<std::uint64_t, Fault> faults_;  // by node and lane
 };
 
 }  // namespace volley::backends::reference

@@ -27,30 +27,23 @@ void Workgroup::run_param(NodeId id, const Lanes& active) {
     }
 }
 
-void Workgroup::out_of_bounds(NodeId id, std::uint32_t lane, std::int64_t index, std::uint64_t count,
-                              DType of) const {
-    fail(ErrorCode::IndexError,
-         cat("'", ir::mnemonic(fn_[id].op), "' accesses index ", index, " of ", count, " elements (",
-             of.name(), ")"),
-         where(id, lane), "guard the access with a condition on the index");
-}
-
-void Workgroup::follow(NodeId id, std::uint32_t lane, AccessTarget& place,
-                       std::span<const NodeId> path) const {
+std::optional<Workgroup::Fault> Workgroup::follow(NodeId id, std::uint32_t lane, AccessTarget& place,
+                                                  std::span<const NodeId> path) const {
     for (const NodeId step : path) {
         const std::int64_t index = as_int64(fn_.type(step).scalar(), value(step, 0, lane));
         // An unsigned 64-bit index beyond 2^63 becomes negative, and is out of bounds either way.
         const std::uint64_t count = place.type.count();
         if (index < 0 || static_cast<std::uint64_t>(index) >= count)
-            out_of_bounds(id, lane, index, count, place.type);
+            return Fault{id, index, count, place.type};
         const auto part = static_cast<std::uint64_t>(index);
         if (place.memory != nullptr) place.memory += place.type.part_offset(part);
         place.leaf += ir::leaves_before(place.type, part);
         place.type = place.type.part(part);
     }
+    return std::nullopt;
 }
 
-Workgroup::AccessTarget Workgroup::reach(NodeId id, std::uint32_t lane) {
+std::variant<Workgroup::AccessTarget, Workgroup::Fault> Workgroup::reach(NodeId id, std::uint32_t lane) {
     const NodeId root = fn_.arg(id, 0);
     const ir::Node& node = fn_[root];
     auto path = fn_.args(id).subspan(ir::path_start(fn_[id].op));
@@ -61,7 +54,7 @@ Workgroup::AccessTarget Workgroup::reach(NodeId id, std::uint32_t lane) {
             const Arg& arg = grid_.args[node.imm];
             const std::int64_t index = as_int64(fn_.type(path[0]).scalar(), value(path[0], 0, lane));
             if (index < 0 || static_cast<std::uint64_t>(index) >= arg.elements) {
-                out_of_bounds(id, lane, index, arg.elements, node.type);
+                return Fault{id, index, arg.elements, node.type};
             }
             place.memory =
                 static_cast<std::byte*>(arg.data) + static_cast<std::uint64_t>(index) * node.type.size();
@@ -71,16 +64,27 @@ Workgroup::AccessTarget Workgroup::reach(NodeId id, std::uint32_t lane) {
         case Op::Shared: place.memory = shared_.data() + grid_.memory_slot[root]; break;
         default: place.memory = vars_.data() + grid_.var_bytes * lane + grid_.memory_slot[root]; break;
     }
-    follow(id, lane, place, path);
+    if (const auto fault = follow(id, lane, place, path)) return *fault;
     return place;
+}
+
+Workgroup::AccessTarget Workgroup::reach_or_report(NodeId id, std::uint32_t lane) {
+    const auto place = reach(id, lane);
+    if (const Fault* const fault = std::get_if<Fault>(&place)) report(*fault, lane);
+    return std::get<AccessTarget>(place);
 }
 
 void Workgroup::run_load(NodeId id, const Lanes& active) {
     const ir::Leaves& leaves = *grid_.leaves[id];
     for (const std::uint32_t lane : active) {
-        const AccessTarget place = reach(id, lane);
+        const auto place = reach(id, lane);
+        if (const Fault* const fault = std::get_if<Fault>(&place)) {
+            set_fault(id, lane, *fault);
+            continue;
+        }
         for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
-            value(id, leaf++, lane) = ir::load_scalar(at.scalar, place.memory + at.offset);
+            value(id, leaf++, lane) =
+                ir::load_scalar(at.scalar, std::get<AccessTarget>(place).memory + at.offset);
         }
     }
 }
@@ -89,7 +93,7 @@ void Workgroup::run_store(NodeId id, const Lanes& active) {
     const NodeId stored = fn_.arg(id, 1);
     const ir::Leaves& leaves = *grid_.leaves[stored];
     for (const std::uint32_t lane : active) {
-        const AccessTarget place = reach(id, lane);
+        const AccessTarget place = reach_or_report(id, lane);
         // Store leaf by leaf: struct padding is not part of the value and stays unchanged.
         for (std::size_t leaf = 0; const ir::Leaf& at : leaves) {
             ir::store_scalar(at.scalar, place.memory + at.offset, value(stored, leaf++, lane));
@@ -117,7 +121,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
     const Op op = fn_[id].op;
     const ScalarType type = fn_.type(id).scalar();
     for (const std::uint32_t lane : active) {
-        const AccessTarget place = reach(id, lane);
+        const AccessTarget place = reach_or_report(id, lane);
         const Bits old = ir::load_scalar(type, place.memory);
         const Bits operand = value(fn_.arg(id, 1), 0, lane);
         Bits updated = operand;

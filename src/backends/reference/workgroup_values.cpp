@@ -165,7 +165,10 @@ void Workgroup::run_extract(NodeId id, const Lanes& active) {
     const NodeId composite = fn_.arg(id, 0);
     for (const std::uint32_t lane : active) {
         AccessTarget place{nullptr, 0, fn_.type(composite)};
-        follow(id, lane, place, fn_.args(id).subspan(1));
+        if (const auto fault = follow(id, lane, place, fn_.args(id).subspan(1))) {
+            set_fault(id, lane, *fault);
+            continue;
+        }
         for (std::size_t leaf = 0; leaf < grid_.leaves[id]->size(); ++leaf) {
             value(id, leaf, lane) = value(composite, place.leaf + leaf, lane);
         }
