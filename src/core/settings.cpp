@@ -141,9 +141,16 @@ std::int64_t parse_bytes(const Variable& variable) {
     return *value << shift;
 }
 
-std::string parse_cache_directory(const Variable& variable) {
+bool is_off(const Variable& variable) {
     const std::string name = lower(trimmed(variable.value));
-    return name == "off" || name == "none" ? std::string() : std::string(variable.value);
+    return name == "off" || name == "none";
+}
+
+std::string parse_level(const Variable& variable) {
+    std::string name = lower(trimmed(variable.value));
+    if (name != "x86-64" && name != "x86-64-v2" && name != "x86-64-v3" && name != "x86-64-v4")
+        variable.refuse("x86-64, x86-64-v2, x86-64-v3 or x86-64-v4");
+    return name;
 }
 
 bool parse_switch(const Variable& variable) {
@@ -174,9 +181,15 @@ Settings parse_settings(const Environment& environment) {
     read("VOLLEY_CHECK", [&](const Variable& v) { result.check_bounds = parse_check(v); });
     read("VOLLEY_CPU_WIDTH", [&](const Variable& v) { result.cpu_width = parse_width(v); });
     read("VOLLEY_CPU_THREADS", [&](const Variable& v) { result.cpu_threads = parse_integer(v, 1, 1024); });
+    read("VOLLEY_CPU_LEVEL", [&](const Variable& v) { result.cpu_level = parse_level(v); });
     read("VOLLEY_MEMORY_LIMIT", [&](const Variable& v) { result.memory_limit = parse_bytes(v); });
-    read("VOLLEY_CACHE_DIR", [&](const Variable& v) { result.cache_directory = parse_cache_directory(v); });
+    read("VOLLEY_PROGRAM_CACHE",
+         [&](const Variable& v) { result.program_cache = is_off(v) ? 0 : parse_bytes(v); });
+    read("VOLLEY_CACHE_DIR", [&](const Variable& v) {
+        result.cache_directory = is_off(v) ? std::string() : std::string(v.value);
+    });
     read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
+    read("VOLLEY_LLVM_LIBRARY", [&](const Variable& v) { result.llvm_library = std::string(v.value); });
     read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });
     read("VOLLEY_OPENCL_LOADER", [&](const Variable& v) { result.opencl_loader = std::string(v.value); });
     // These variables are not Volley's. The XDG Base Directory Specification says to ignore relative paths.

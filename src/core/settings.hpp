@@ -29,11 +29,15 @@ struct Settings {
     DumpSettings dump;                         ///< VOLLEY_DUMP=ir,llvm,asm,spirv,opencl,cuda or all
     bool check_bounds = false;                 ///< VOLLEY_CHECK=bounds (or none)
     std::optional<int> cpu_width;              ///< VOLLEY_CPU_WIDTH=1|2|4|8|16|32|64 lanes
+    std::optional<std::string> cpu_level;      ///< VOLLEY_CPU_LEVEL=x86-64|x86-64-v2|x86-64-v3|x86-64-v4
     std::optional<int> cpu_threads;            ///< VOLLEY_CPU_THREADS=1 to 1024
     std::optional<std::int64_t> memory_limit;  ///< VOLLEY_MEMORY_LIMIT=bytes, or with K, M, G, T
+    std::optional<std::int64_t>
+        program_cache;  ///< VOLLEY_PROGRAM_CACHE=bytes, or with K, M, G, T; "off" is stored as 0
     std::optional<std::string>
         cache_directory;    ///< VOLLEY_CACHE_DIR=path; "off" is stored as an empty string: no cache
     bool validate = false;  ///< VOLLEY_VALIDATE=1 (or 0): enables the Vulkan validation layer
+    std::optional<std::string> llvm_library;   ///< VOLLEY_LLVM_LIBRARY=path or file name of libLLVM
     std::optional<std::string> vulkan_loader;  ///< VOLLEY_VULKAN_LOADER=path of the Vulkan loader library
     std::optional<std::string> opencl_loader;  ///< VOLLEY_OPENCL_LOADER=path of the OpenCL ICD loader library
     std::string user_cache;  ///< the default cache directory: XDG_CACHE_HOME, else $HOME/.cache; may be empty

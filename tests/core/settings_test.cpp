@@ -73,6 +73,11 @@ TEST(Settings, ReadTheCpuSettings) {
     expect_refused("VOLLEY_CPU_WIDTH", "8x", "1, 2, 4, 8, 16");
     EXPECT_EQ(parse({{"VOLLEY_CPU_THREADS", "2"}}).cpu_threads, 2);
     expect_refused("VOLLEY_CPU_THREADS", "0", "from 1 to 1024");
+    EXPECT_FALSE(parse({}).cpu_level);
+    EXPECT_EQ(parse({{"VOLLEY_CPU_LEVEL", "X86-64-v3"}}).cpu_level, "x86-64-v3");
+    expect_refused("VOLLEY_CPU_LEVEL", "haswell", "x86-64-v3 or x86-64-v4");
+    EXPECT_FALSE(parse({}).llvm_library);
+    EXPECT_EQ(parse({{"VOLLEY_LLVM_LIBRARY", "libLLVM-15.so.1"}}).llvm_library, "libLLVM-15.so.1");
     expect_refused("VOLLEY_CPU_THREADS", "99999999999999999999", "from 1 to 1024");
 }
 
@@ -85,6 +90,14 @@ TEST(Settings, ReadTheMemoryLimitAndTheCache) {
     expect_refused("VOLLEY_MEMORY_LIMIT", "9999999999T", "above zero");
     EXPECT_EQ(parse({{"VOLLEY_CACHE_DIR", "/tmp/x"}}).cache_directory, "/tmp/x");
     EXPECT_EQ(parse({{"VOLLEY_CACHE_DIR", "off"}}).cache_directory, "");
+}
+
+TEST(Settings, ReadTheProgramCache) {
+    EXPECT_FALSE(parse({}).program_cache);
+    EXPECT_EQ(parse({{"VOLLEY_PROGRAM_CACHE", "64M"}}).program_cache, std::int64_t{64} << 20);
+    EXPECT_EQ(parse({{"VOLLEY_PROGRAM_CACHE", "Off"}}).program_cache, 0);
+    expect_refused("VOLLEY_PROGRAM_CACHE", "0", "above zero");
+    expect_refused("VOLLEY_PROGRAM_CACHE", "64X", "above zero");
 }
 
 TEST(Settings, FindTheCachesFolder) {

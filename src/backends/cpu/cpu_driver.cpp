@@ -65,7 +65,7 @@ std::uint64_t memory_size() {
     return bytes;
 }
 
-DeviceInfo describe_processor(unsigned threads, unsigned width) {
+DeviceInfo describe_processor(unsigned threads, const codegen::llvm::Target& target) {
     DeviceInfo info;
     info.backend = "cpu";
     info.name = processor_name();
@@ -76,13 +76,13 @@ DeviceInfo describe_processor(unsigned threads, unsigned width) {
     // There is no hardware limit. Half of a typical L2 cache keeps a workgroup's memory close to its core.
     info.max_shared_bytes = std::uint64_t{256} << 10;
     info.memory_bytes = memory_size();
-    info.subgroup_size = width;
+    info.subgroup_size = target.width;
     info.compute_units = threads;
     info.max_queues = 64;
     info.f16 = info.f64 = info.i8 = info.i16 = info.i64 = true;
     info.float_atomics = info.int64_atomics = info.subgroups = true;
     info.keeps_subnormals = true;
-    info.fused_fma = codegen::llvm::host_has_fma();
+    info.fused_fma = codegen::llvm::has_fma(target);
     info.host_memory = true;
     return info;
 }
@@ -92,7 +92,7 @@ public:
     [[nodiscard]] std::string_view name() const noexcept override { return "cpu"; }
 
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
-        return {describe_processor(threads({}), target({}).width)};
+        return {describe_processor(threads({}), target({}))};
     }
 
     [[nodiscard]] std::unique_ptr<backends::Device> open(unsigned index,
@@ -101,7 +101,7 @@ public:
             fail(ErrorCode::UnknownDevice, "there is no such device", cat("cpu:", index), "use cpu:0");
         const codegen::llvm::Target wanted = target(options);
         const unsigned count = threads(options);
-        DeviceInfo info = describe_processor(count, wanted.width);
+        DeviceInfo info = describe_processor(count, wanted);
         const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
         const bool by_user = limit != 0 && limit < info.memory_bytes;
         auto budget =
@@ -113,6 +113,7 @@ private:
     static codegen::llvm::Target target(const backends::DeviceOptions& options) {
         unsigned width = options.cpu_width;
         if (width == 0) width = static_cast<unsigned>(settings().cpu_width.value_or(0));
+        if (const auto& level = settings().cpu_level) return codegen::llvm::level_target(*level, width);
         return codegen::llvm::host_target(width);
     }
 

@@ -3,8 +3,10 @@
 // LLVM context and target machine.
 #include "codegen/llvm/compiler.hpp"
 
+#include "codegen/llvm/half_calls.hpp"
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "codegen/llvm/vector_math.hpp"
+#include "core/fail.hpp"
 #include "core/text.hpp"
 
 #include <volley/error.hpp>
@@ -38,6 +40,8 @@ Isa isa_of(const Target& target) {
 #endif
     return isa;
 }
+
+unsigned natural_width(const Isa& isa) { return isa.avx512 ? 16 : isa.avx2 ? 8 : 4; }
 
 std::string take_message(const LlvmApi& L, char* message) {
     std::string text = message != nullptr ? message : "";
@@ -136,6 +140,7 @@ public:
                                  "trunc", "rintf", "rint"}) {
             define(name, external_address(name));
         }
+        for (const HalfCall& call : half_calls()) define(call.name, call.address);
         define("memcpy", reinterpret_cast<void*>(&std::memcpy));
         define("memset", reinterpret_cast<void*>(&std::memset));
         define("memmove", reinterpret_cast<void*>(&std::memmove));
@@ -178,6 +183,12 @@ public:
     void release(LLVMOrcResourceTrackerRef tracker) noexcept {
         if (LLVMErrorRef error = L.OrcResourceTrackerRemove(tracker); error != nullptr) L.ConsumeError(error);
         L.OrcReleaseResourceTracker(tracker);
+        // The JIT interns the name of each kernel, and keeps names that are no longer used until it is told
+        // to look.
+        constexpr unsigned often = 256;
+        if (released_.fetch_add(1, std::memory_order_relaxed) % often == often - 1)
+            L.OrcSymbolStringPoolClearDeadEntries(
+                L.OrcExecutionSessionGetSymbolStringPool(L.OrcLLJITGetExecutionSession(jit_)));
     }
 
 private:
@@ -186,13 +197,16 @@ private:
     LLVMOrcJITDylibRef dylib_ = nullptr;
     std::mutex mutex_;
     std::unordered_set<std::string> defined_;
+    std::atomic<unsigned> released_{0};
 };
 
 class JitKernel final : public CompiledKernel {
 public:
-    JitKernel(KernelFn code, std::size_t shared, std::size_t spill, LLVMOrcResourceTrackerRef tracker)
+    JitKernel(KernelFn code, std::size_t bytes, std::size_t shared, std::size_t spill,
+              LLVMOrcResourceTrackerRef tracker)
         : tracker_(tracker) {
         entry_ = code;
+        code_bytes_ = bytes;
         shared_bytes_ = shared;
         spill_bytes_ = spill;
     }
@@ -310,6 +324,12 @@ public:
     std::vector<std::string> externals;
 };
 
+/// Returns the memory of a linked object: whole pages for code and for data, and the JIT's tables.
+std::size_t linked_bytes(std::size_t object_bytes) {
+    constexpr std::size_t page = 4096;
+    return (object_bytes + page - 1) / page * page + 2 * page;
+}
+
 std::string take_text(const LlvmApi& L, LLVMMemoryBufferRef buffer) {
     std::string text(L.GetBufferStart(buffer), L.GetBufferSize(buffer));
     L.DisposeMemoryBuffer(buffer);
@@ -320,12 +340,25 @@ std::string take_text(const LlvmApi& L, LLVMMemoryBufferRef buffer) {
 
 Target host_target(unsigned forced_width) {
     Target target;
-    const Isa isa = isa_of(target);
-    target.width = forced_width != 0 ? forced_width : isa.avx512 ? 16 : isa.avx2 ? 8 : 4;
+    target.width = forced_width != 0 ? forced_width : natural_width(isa_of(target));
     return target;
 }
 
-bool host_has_fma() { return isa_of({}).fma; }
+Target level_target(const std::string& level, unsigned forced_width) {
+    Target target{level, "", 1};
+    const Isa host = isa_of({});
+    const Isa wanted = isa_of(target);
+    if (!host.x86 || (wanted.avx512 && !host.avx512) || (wanted.avx2 && !(host.avx2 && host.fma))) {
+        fail(ErrorCode::InvalidArgument, cat("the processor does not have the instructions of ", level),
+             cat("VOLLEY_CPU_LEVEL='", level, "'"), "set it to a lower level, or unset it");
+    }
+    target.width = forced_width != 0 ? forced_width : natural_width(wanted);
+    return target;
+}
+
+bool has_fma(const Target& target) { return isa_of(target).fma; }
+
+unsigned llvm_version() { return llvm_api().major; }
 
 std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant,
                                         const Target& target) {
@@ -337,8 +370,10 @@ std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& v
         jit.define(name, address);
     }
     LLVMOrcResourceTrackerRef tracker = nullptr;
-    const KernelFn entry = jit.link(unit.generate(LLVMObjectFile), unit.symbol, tracker);
-    return std::make_unique<JitKernel>(entry, ir::shared_bytes(fn), unit.spill_bytes, tracker);
+    LLVMMemoryBufferRef const object = unit.generate(LLVMObjectFile);
+    const std::size_t bytes = linked_bytes(llvm_api().GetBufferSize(object));
+    const KernelFn entry = jit.link(object, unit.symbol, tracker);
+    return std::make_unique<JitKernel>(entry, bytes, ir::shared_bytes(fn), unit.spill_bytes, tracker);
 }
 
 std::string assembly(const ir::Function& fn, const Variant& variant, const Target& target) {

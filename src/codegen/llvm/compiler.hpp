@@ -22,8 +22,15 @@ struct Target {
 /// 16), or with `forced_width`. Does not need LLVM.
 [[nodiscard]] Target host_target(unsigned forced_width = 0);
 
-/// Returns true if the host has FMA instructions; otherwise an fma is a function call.
-[[nodiscard]] bool host_has_fma();
+/// Returns the target of a level of x86-64 ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4") with its natural
+/// width, or with `forced_width`. Throws ArgumentError if the host's processor does not have the level.
+[[nodiscard]] Target level_target(const std::string& level, unsigned forced_width = 0);
+
+/// Returns true if the target has FMA instructions; otherwise an fma is a function call.
+[[nodiscard]] bool has_fma(const Target& target);
+
+/// Returns the major version of the opened LLVM, 15 to 20. Throws CompileError if there is none.
+[[nodiscard]] unsigned llvm_version();
 
 /// Returns true if the kernel does not observe workgroups (no local ids, group ids, shared memory, barriers
 /// or subgroup operations), so one compiled variant serves every local size.
@@ -54,11 +61,14 @@ public:
     [[nodiscard]] KernelFn entry() const noexcept { return entry_; }
     [[nodiscard]] std::size_t shared_bytes() const noexcept { return shared_bytes_; }
     [[nodiscard]] std::size_t spill_bytes() const noexcept { return spill_bytes_; }
+    /// Returns the memory that the code occupies, with what the JIT stores about it.
+    [[nodiscard]] std::size_t code_bytes() const noexcept { return code_bytes_; }
 
 protected:
     KernelFn entry_ = nullptr;
     std::size_t shared_bytes_ = 0;
     std::size_t spill_bytes_ = 0;
+    std::size_t code_bytes_ = 0;
 };
 
 /// Requires a verified and optimised `fn` (passes/pipeline.hpp). Throws CompileError, naming the kernel, if

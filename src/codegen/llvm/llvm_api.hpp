@@ -57,10 +57,12 @@ namespace volley::codegen::llvm {
     X(OrcLLJITLookup) X(OrcLLJITGetExecutionSession) X(OrcLLJITMangleAndIntern)                              \
     X(OrcExecutionSessionCreateBareJITDylib) X(OrcExecutionSessionCreateJITDylib)                            \
     X(OrcJITDylibCreateResourceTracker) X(OrcResourceTrackerRemove) X(OrcReleaseResourceTracker)             \
+    X(OrcExecutionSessionGetSymbolStringPool) X(OrcSymbolStringPoolClearDeadEntries)                         \
     X(OrcAbsoluteSymbols) X(OrcJITDylibDefine)
 // clang-format on
 
 struct LlvmApi {
+    unsigned major = 0;  // the version of the opened library, 15 to 20
 #define VOLLEY_LLVM_MEMBER(name) decltype(&::LLVM##name) name = nullptr;
     VOLLEY_LLVM_FUNCTIONS(VOLLEY_LLVM_MEMBER)
 #undef VOLLEY_LLVM_MEMBER

@@ -1,6 +1,7 @@
-// volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--no-cpu] [--no-functions] [--keep-going]: runs
-// random programs until the time is up or one fails. Prints the seed and the minimised program of each
-// failure.
+// volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--processor x86-64-v2] [--no-cpu]
+// [--no-functions]
+// [--short] [--keep-going]: runs random programs until the time is up or one fails. Prints the seed and the
+// minimised program of each failure.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
@@ -22,14 +23,15 @@ struct Arguments {
     std::uint64_t count = ~std::uint64_t{0};
     bool keep_going = false;
     bool functions = true;
+    bool short_programs = false;
     bool show = false;
     DifferentialOptions options;
 };
 
 int usage() {
     std::fputs(
-        "usage: volley_random [--minutes N] [--seed S] [--count N] [--widths 1,4,8,16] [--no-cpu]\n"
-        "                     [--no-passes] [--no-functions] [--show] [--keep-going]\n",
+        "usage: volley_random [--minutes N] [--seed S] [--count N] [--widths 1,4,8,16] [--processor NAME]\n"
+        "                     [--no-cpu] [--no-passes] [--no-functions] [--short] [--show] [--keep-going]\n",
         stderr);
     return 2;
 }
@@ -50,6 +52,10 @@ bool parse(int argc, char** argv, Arguments& arguments) {
                  text = std::strtok(nullptr, ",")) {
                 arguments.options.widths.push_back(static_cast<unsigned>(std::strtoul(text, nullptr, 10)));
             }
+        } else if (name == "--processor" && more) {
+            arguments.options.processor = argv[++i];
+        } else if (name == "--short") {
+            arguments.short_programs = true;
         } else if (name == "--no-cpu") {
             arguments.options.cpu = false;
         } else if (name == "--no-passes") {
@@ -68,7 +74,7 @@ bool parse(int argc, char** argv, Arguments& arguments) {
 }
 
 Program program_of(std::uint64_t seed, const Arguments& arguments) {
-    GeneratorOptions options = options_for(seed);
+    GeneratorOptions options = arguments.short_programs ? short_options_for(seed) : options_for(seed);
     options.functions = options.functions && arguments.functions;
     return generate(seed, options);
 }
