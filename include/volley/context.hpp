@@ -37,6 +37,9 @@ struct ContextOptions {
     /// Bytes of freed memory kept for reuse per device; 0: none. Unset: 1 GiB or an eighth of the device's
     /// memory, whichever is less.
     std::optional<std::uint64_t> cache_bytes = {};
+    /// Bytes of compiled code that are kept of kernels that no Kernel and no graph refers to, in case they
+    /// are created again; 0: none. Unset: VOLLEY_PROGRAM_CACHE, else 64 MiB.
+    std::optional<std::uint64_t> program_cache_bytes = {};
     /// Records the completion time of every command in its event, for elapsed() (timing.hpp). Makes each
     /// submission more expensive; mark() takes single times without this option.
     bool timestamps = false;

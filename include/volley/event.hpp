@@ -128,7 +128,7 @@ private:
     std::shared_ptr<runtime::HostPoint> host_;  // completion of host work
     bool recorded_ = false;                     // the event of a recorded command, which cannot be waited for
     std::string_view work_;                     // the kind of work; refers to static text
-    const runtime::CachedKernel* kernel_ = nullptr;     // the kernel, if the work is a launch
+    const runtime::CachedKernel* kernel_ = nullptr;     // of a launch; it exists while the work is pending
     std::shared_ptr<const runtime::EventTimes> times_;  // set if the work is timed (timing.hpp)
 };
 

@@ -2,6 +2,8 @@
 // VOLLEY_IR_OPS.
 #include "ir/function.hpp"
 
+#include "ir/foreign.hpp"
+
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -196,6 +198,21 @@ std::optional<std::size_t> print_places(std::string_view format) noexcept {
         ++i;
     }
     return places;
+}
+
+std::uint64_t memory_bytes(const Function& fn) noexcept {
+    const auto of_vector = [](const auto& list) { return list.capacity() * sizeof(list[0]); };
+    const auto of_strings = [&](const std::vector<std::string>& list) {
+        std::uint64_t bytes = of_vector(list);
+        for (const std::string& text : list) bytes += text.capacity();
+        return bytes;
+    };
+    std::uint64_t bytes = sizeof fn + of_vector(fn.params) + of_vector(fn.nodes) + of_vector(fn.operands) +
+                          of_vector(fn.regions) + of_strings(fn.strings) + of_strings(fn.files) +
+                          of_strings(fn.notes);
+    for (const Region& region : fn.regions) bytes += of_vector(region.nodes);
+    if (fn.foreign) bytes += sizeof *fn.foreign + of_vector(fn.foreign->words) + fn.foreign->text.capacity();
+    return bytes;
 }
 
 std::uint64_t shared_bytes(const Function& fn) {

@@ -168,6 +168,9 @@ struct Traits {
 /// Returns the shared memory that a workgroup of the kernel needs, in bytes.
 [[nodiscard]] std::uint64_t shared_bytes(const Function& fn);
 
+/// Returns the bytes of memory that the function occupies.
+[[nodiscard]] std::uint64_t memory_bytes(const Function& fn) noexcept;
+
 /// Calls f(node id) for each node in execution order; a node comes before the nodes in its regions.
 template <class F>
 void for_each_node(const Function& fn, RegionId region, F&& f) {

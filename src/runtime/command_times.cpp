@@ -3,7 +3,6 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
-#include "runtime/program_cache.hpp"
 
 #include <algorithm>
 
@@ -161,9 +160,8 @@ Profile Profiler::finish(ContextCore& core) {
             command.kind = label.kind;
             command.queue = queue;
             command.device = core.device_of(queue);
-            command.name =
-                label.kernel != nullptr ? label.kernel->function().name : std::string(to_string(label.kind));
-            if (label.kernel != nullptr) locate(label.kernel->function(), command);
+            command.name = label.kernel != nullptr ? label.kernel->name : std::string(to_string(label.kind));
+            if (label.kernel != nullptr) locate(*label.kernel, command);
             command.grid = label.global;
             command.local = label.local;
             command.bytes = label.bytes;

@@ -22,12 +22,10 @@
 
 namespace volley::runtime {
 
-class CachedKernel;
-
 /// Describes a command.
 struct CommandLabel {
     CommandKind kind = CommandKind::Launch;
-    const CachedKernel* kernel = nullptr;  // owned by the context
+    std::shared_ptr<const ir::Function> kernel = {};  // of a launch
     ir::Dim3 global = {};
     ir::Dim3 local = {};
     std::uint64_t bytes = 0;

@@ -43,6 +43,12 @@ AllocatorOptions allocator_options(const ContextOptions& options, const DeviceIn
     return {memory_limit(options, info), options.cache_bytes.value_or(std::min(most, info.memory_bytes / 8))};
 }
 
+std::uint64_t program_cache_bytes(const ContextOptions& options) {
+    constexpr std::int64_t usual = 64 << 20;
+    return options.program_cache_bytes.value_or(
+        static_cast<std::uint64_t>(settings().program_cache.value_or(usual)));
+}
+
 std::vector<FoundDevice> pick(const ContextOptions& options) {
     check_options(options);
     Drivers& drivers = Drivers::instance();
@@ -58,7 +64,9 @@ std::vector<FoundDevice> pick(const ContextOptions& options) {
 ContextCore::ContextCore(const ContextOptions& options) : ContextCore(options, pick(options)) {}
 
 ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& picked)
-    : programs_(static_cast<unsigned>(picked.size())), timing_(options.timestamps ? stamped : 0) {
+    : programs_(std::make_shared<ProgramCache>(*this, static_cast<unsigned>(picked.size()),
+                                               program_cache_bytes(options))),
+      timing_(options.timestamps ? stamped : 0) {
     const backends::DeviceOptions requested{options.cpu_width, options.cpu_threads, options.memory_limit};
     for (const FoundDevice& found : picked) {
         std::unique_ptr<backends::Device> device = found.driver->open(found.info.index, requested);
@@ -170,10 +178,12 @@ std::unique_ptr<backends::Memory> ContextCore::allocate_host(unsigned device, st
 
 void ContextCore::collect() noexcept {
     retired_.collect([&](QueuePoint last) { return passed(last); });
+    programs_->collect();
     for (const DeviceSlot& slot : devices_) slot.allocator->collect();
 }
 
 void ContextCore::trim() noexcept {
+    programs_->trim();
     for (const DeviceSlot& slot : devices_) slot.allocator->trim();
 }
 
@@ -189,6 +199,7 @@ MemoryStats ContextCore::memory_stats() const {
         stats.total.allocations += device.allocations;
         stats.total.cache_hits += device.cache_hits;
     }
+    stats.programs = programs_->stats();
     return stats;
 }
 
@@ -254,8 +265,9 @@ void ContextCore::close() noexcept {
     for (DeviceSlot& slot : devices_) slot.allocator->close();
     freed.clear();
     // Queues before programs before devices: each may use the next.
+    programs_->stop();
     for (QueueSlot& slot : queues_) slot.queue.reset();
-    programs_.clear();
+    programs_->clear();
     for (DeviceSlot& slot : devices_) slot.device.reset();
 }
 

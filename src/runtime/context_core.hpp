@@ -77,7 +77,7 @@ public:
     [[nodiscard]] QueueRange queues_of(unsigned device) const noexcept { return devices_[device].queues; }
     [[nodiscard]] backends::Device& device(unsigned index) noexcept { return *devices_[index].device; }
     [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
-    [[nodiscard]] ProgramCache& programs() noexcept { return programs_; }
+    [[nodiscard]] ProgramCache& programs() noexcept { return *programs_; }
 
     // Waiting
     [[nodiscard]] bool passed(QueuePoint use) const noexcept;
@@ -114,10 +114,10 @@ public:
     /// Allocates page-locked memory of a device. If that fails it frees cached memory, then waits for work,
     /// as for buffers. The caller holds no lock of the runtime.
     [[nodiscard]] std::unique_ptr<backends::Memory> allocate_host(unsigned device, std::size_t bytes);
-    /// Frees memory whose last use has completed, beyond what the caches keep. One load per device if there
-    /// is none.
+    /// Frees memory and code whose last use has completed, beyond what the caches keep. One load per device
+    /// and one for the code if there is none.
     void collect() noexcept;
-    /// Frees all cached memory.
+    /// Frees all cached memory and code.
     void trim() noexcept;
     [[nodiscard]] MemoryStats memory_stats() const;
     [[nodiscard]] TransferCounters& transfers() noexcept { return transfers_; }
@@ -182,7 +182,7 @@ private:
     std::atomic<ContextOwner*> owner_{nullptr};
     std::vector<DeviceSlot> devices_;
     std::vector<QueueSlot> queues_;
-    ProgramCache programs_;
+    const std::shared_ptr<ProgramCache> programs_;  // handles of kernels share it
     TransferCounters transfers_;
     RetiredList retired_;
     std::unique_ptr<QueueOrder> order_;

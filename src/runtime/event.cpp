@@ -109,9 +109,14 @@ std::vector<PendingWork> Event::pending_parts() const {
     for (const Part& part : parts_.all()) {
         const backends::Point done = core_->queue(part.queue).timeline().completed();
         if (part.point <= done) continue;
+        std::string what(work_);
+        if (kernel_ != nullptr) {
+            const auto name = core_->programs().name_of_pending(kernel_, {part.queue, part.point});
+            if (!name) continue;  // completed meanwhile
+            what = cat("kernel '", *name, "'");
+        }
         found.push_back(
-            {kernel_ != nullptr ? cat("kernel '", kernel_->function().name, "'") : std::string(work_),
-             part.queue, core_->info(core_->device_of(part.queue)).id(), part.point, done});
+            {std::move(what), part.queue, core_->info(core_->device_of(part.queue)).id(), part.point, done});
     }
     return found;
 }

@@ -76,7 +76,7 @@ void GraphLayout::add(const RecordedLaunch& launch, std::optional<unsigned> queu
             argument.elements = window_elements(buffer);
             if (given.reads || given.writes) node.uses.push_back(at.use);
         }
-        node.label = {CommandKind::Launch, launch.cached, grid.global, grid.local};
+        node.label = {CommandKind::Launch, launch.cached->shared_function(), grid.global, grid.local};
         node.commands.push_back(std::move(command));
         add(std::move(node));
     }

@@ -43,6 +43,7 @@ lang::TracedKernel KernelCore::traced() {
 }
 
 CachedKernel& KernelCore::find(ContextCore& core) {
+    if (CachedKernel* const known = kernels_.find(core.id())) return *known;
     const lang::TracedKernel mine = traced();
     const ir::Function* function = &mine.function();
     std::optional<ir::Function> unit_strides;
@@ -51,15 +52,46 @@ CachedKernel& KernelCore::find(ContextCore& core) {
         passes::assume_unit_strides(*unit_strides);
         function = &*unit_strides;
     }
-    CachedKernel& found = core.programs().find(*function);
-    return *kernels_.find(core.id(), [&] { return &found; });
+    return kernels_.add(core.id(), core.programs().find(*function));
 }
 
 CachedKernel& KernelCore::strided_in(ContextCore& core) {
-    if (CachedKernel* const* hit = strided_.peek(core.id())) return **hit;
+    if (CachedKernel* const hit = strided_.peek(core.id())) return *hit;
+    if (CachedKernel* const known = strided_.find(core.id())) return *known;
     const lang::TracedKernel mine = traced();
-    CachedKernel& found = core.programs().find(mine.function());
-    return *strided_.find(core.id(), [&] { return &found; });
+    return strided_.add(core.id(), core.programs().find(mine.function()));
+}
+
+KernelUses::Entry* KernelUses::entry_of(ContextId context) noexcept {
+    for (const auto& entry : entries_) {
+        if (entry->context.load(std::memory_order_relaxed) == context.value()) return entry.get();
+    }
+    return nullptr;
+}
+
+CachedKernel* KernelUses::find(ContextId context) {
+    const std::scoped_lock lock(mutex_);
+    const Entry* const entry = entry_of(context);
+    if (entry == nullptr) return nullptr;
+    last_.store(entry, std::memory_order_release);
+    return entry->use.get();
+}
+
+CachedKernel& KernelUses::add(ContextId context, KernelUse kernel) {
+    const std::scoped_lock lock(mutex_);
+    Entry* entry = entry_of(context);
+    if (entry == nullptr) {
+        for (const auto& old : entries_) {
+            if (old->use.is_over()) entry = old.get();
+        }
+        if (entry == nullptr) entry = entries_.emplace_back(std::make_unique<Entry>()).get();
+        entry->context.store(0, std::memory_order_relaxed);
+        entry->use = std::move(kernel);
+        entry->kernel.store(entry->use.get(), std::memory_order_relaxed);
+        entry->context.store(context.value(), std::memory_order_release);
+    }
+    last_.store(entry, std::memory_order_release);
+    return *entry->use.get();
 }
 
 }  // namespace runtime

@@ -368,7 +368,8 @@ Event launch_bound(KernelCore& kernel, ContextCore& core, CachedKernel& cached, 
         const std::size_t used = prepare(core, k, cached, bound, arguments.span(), uses.span());
         backends::Program& program = cached.program(core.device_of(k), device);
         runtime::Submission submission(core, k, uses.first(used), [&] {
-            return runtime::CommandLabel{CommandKind::Launch, &cached, grid.global, grid.local};
+            return runtime::CommandLabel{CommandKind::Launch, cached.shared_function(), grid.global,
+                                         grid.local};
         });
         submission.submit([&] {
             return core.queue(k).launch(

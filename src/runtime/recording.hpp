@@ -53,7 +53,7 @@ struct RecordedArgument {
 
 struct RecordedLaunch {
     std::shared_ptr<KernelCore> kernel;
-    CachedKernel* cached = nullptr;  // owned by the context
+    CachedKernel* cached = nullptr;  // in use as long as `kernel` exists
     RequestedGrid requested;
     std::vector<RecordedArgument> arguments;
 };

@@ -11,10 +11,16 @@ std::ostream& operator<<(std::ostream& out, const DeviceMemoryStats& stats) {
                << stats.cache_hits << " from the cache";
 }
 
+std::ostream& operator<<(std::ostream& out, const ProgramStats& stats) {
+    return out << "kernels: " << stats.kernels << " with " << stats.bytes << " bytes (" << stats.cached
+               << " cached, limit " << stats.limit << "); " << stats.compilations << " compilations, "
+               << stats.evictions << " evictions";
+}
+
 std::ostream& operator<<(std::ostream& out, const MemoryStats& stats) {
     for (const DeviceMemoryStats& device : stats.devices) out << device << '\n';
     if (stats.devices.size() > 1) out << stats.total << '\n';
-    return out;
+    return out << stats.programs << '\n';
 }
 
 std::ostream& operator<<(std::ostream& out, const TransferStats& stats) {

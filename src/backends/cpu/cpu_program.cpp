@@ -59,7 +59,9 @@ const llvm::CompiledKernel& CpuProgram::variant(const llvm::Variant& requested) 
     if (flat_) wanted.local = {1, 1, 1};
     return *variants_.find(wanted, [&] {
         dump(wanted);
-        return llvm::compile(function_, wanted, target_);
+        auto kernel = llvm::compile(function_, wanted, target_);
+        add_bytes(kernel->code_bytes());
+        return kernel;
     });
 }
 

@@ -13,6 +13,18 @@ namespace volley::backends::vulkan {
 
 namespace spirv = codegen::spirv;
 
+namespace {
+
+/// Returns an estimate of a variant's memory: the module, and what the driver makes of it. Drivers do not
+/// report the latter; lavapipe takes about 100 KB for a small kernel.
+std::uint64_t pipeline_bytes(const spirv::Module& module) {
+    constexpr std::uint64_t least = 64 << 10;
+    constexpr std::uint64_t growth = 8;
+    return least + growth * module.words.size() * sizeof(std::uint32_t);
+}
+
+}  // namespace
+
 VulkanProgram::VulkanProgram(ir::Function function, std::shared_ptr<PipelineCache> cache,
                              std::shared_ptr<LogicalDevice> device, spirv::Target target, ir::Dim3 local)
     : Program(std::move(function)),
@@ -142,6 +154,7 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
                     : "simplify the kernel or use another device; VOLLEY_DUMP=spirv shows the module");
     }
     kernel.pipeline = pipeline;
+    add_bytes(pipeline_bytes(module));
 }
 
 void VulkanProgram::dump(const Kernel& kernel) const {
