@@ -47,4 +47,7 @@ struct Picture {
 /// Computes the iterations of each point of the rows [begin, end).
 void mandelbrot(unsigned* iterations, const Picture& picture, std::size_t begin, std::size_t end);
 
+/// Counts how often each byte occurs; bins has 256 elements.
+void histogram(unsigned* bins, const unsigned char* data, std::size_t count);
+
 }  // namespace volley::bench::peer

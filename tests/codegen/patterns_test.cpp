@@ -231,5 +231,51 @@ TEST(Patterns, KernelsRealignTheirStack) {
     EXPECT_TRUE(has(code, "andq\t$-64, %rsp")) << code;
 }
 
+TEST(Patterns, GuardsCostNothingInTheInterior) {
+    VOLLEY_NEEDS_X86();
+    const auto stencil = [](Buff<const float> in, Buff<float> out, Const<unsigned> n) {
+        const auto i = global_id().x;
+        const auto left = select(i > 0u, in[i - 1u], 0.0f);
+        const auto right = select(i + 1u < n, in[i + 1u], 0.0f);
+        out[i] = left + right;
+    };
+    const std::string code = code_of(stencil);
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_EQ(count(code, mask_move), 2u) << code;  // at the border
+    EXPECT_TRUE(has(code, "vaddps\t(%")) << code;   // a plain load, folded into the addition
+    EXPECT_FALSE(has(code_of(stencil, avx512()), gather));
+}
+
+TEST(Patterns, GuardsInLoopsAreMaskedLoads) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of([](Buff<const float> in, Buff<float> out, Const<int> n) {
+        const auto i = cast<int>(global_id().x);
+        Var<float> sum = 0.0f;
+        $for (k, -2, 3) {
+            sum += select(i + k >= 0 && i + k < n, in[i + k], 0.0f);
+        }
+        out[i] = sum;
+    });
+    EXPECT_FALSE(has(code, gather)) << code;
+    EXPECT_TRUE(has(code, mask_move)) << code;
+}
+
+TEST(Patterns, SharedAtomicsArePlainOperationsWithoutBranches) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of(
+        [](Buff<const std::uint8_t> in, Buff<unsigned> out) {
+            Shared<unsigned> bins(256);
+            const auto l = local_id().x;
+            bins[l] = 0u;
+            barrier();
+            bins.atomic(in[global_id().x]).add(1u);
+            barrier();
+            out[global_id().x] = bins[l];
+        },
+        avx2(), {256, 1, 1});
+    EXPECT_FALSE(has(code, "lock")) << code;
+    EXPECT_GE(count(code, "addl\t$1, (%"), 8u) << code;
+}
+
 }  // namespace
 }  // namespace volley::test

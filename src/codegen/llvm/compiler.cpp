@@ -74,6 +74,8 @@ public:
             cpu = take_message(L, L.GetHostCPUName());
             features = take_message(L, L.GetHostCPUFeatures());
         }
+        // `inc` of memory is one operation more than `add` on Intel processors.
+        if (triple_.starts_with("x86_64")) features += features.empty() ? "+slow-incdec" : ",+slow-incdec";
         machine_ = L.CreateTargetMachine(found, triple_.c_str(), cpu.c_str(), features.c_str(), level,
                                          LLVMRelocPIC, LLVMCodeModelSmall);
         layout_ = L.CreateTargetDataLayout(machine_);

@@ -1,8 +1,11 @@
-// Atomics run lane by lane, because lanes may share an address. Shared memory belongs to one thread, so its
-// atomics are plain operations; lanes that add to one buffer element are summed first and issue one atomic.
+// Atomics run lane by lane, because lanes may share an address. A workgroup runs on one thread, so atomics on
+// shared memory are plain operations, in a row without branches; lanes that add to one buffer element are
+// summed first and issue one atomic.
 #include "codegen/llvm/kernel_emitter.hpp"
 
 #include <volley/error.hpp>
+
+#include <algorithm>
 
 namespace volley::codegen::llvm {
 
@@ -34,6 +37,17 @@ LLVMAtomicRMWBinOp rmw_operation(Op op, bool is_signed) {
         case Op::AtomicXor: return LLVMAtomicRMWBinOpXor;
         default: return LLVMAtomicRMWBinOpXchg;
     }
+}
+
+// Returns 8 or 16 if the index is, or was converted from, an unsigned number of so many bits; else 0.
+unsigned narrow_bits(const ir::Function& fn, NodeId index) {
+    const auto bits = [&](NodeId id) {
+        const ScalarType type = fn.type(id).scalar();
+        return type == ScalarType::U8 ? 8u : type == ScalarType::U16 ? 16u : 0u;
+    };
+    if (bits(index) != 0 || fn[index].op != Op::Convert) return bits(index);
+    const unsigned before = bits(fn.arg(index, 0));
+    return before < bits_of(fn.type(index).scalar()) ? before : 0;
 }
 
 bool is_used(const ir::Function& fn, NodeId value) {
@@ -129,6 +143,82 @@ void KernelEmitter::for_each_lane(const std::function<void(Val lane)>& body) {
     c.at(end);
 }
 
+// Loads, changes and stores one element per lane. If some lanes are inactive, they change the first element
+// by the identity of the operation.
+void KernelEmitter::emit_shared_atomic(NodeId id, bool used) {
+    const Op op = fn_[id].op;
+    const ScalarType type = fn_.type(id).scalar();
+    const Type t = c.scalar(type);
+    const auto size = static_cast<unsigned>(size_of(type));
+    const LaneAddress p = place(id);
+    Val base = c.gep(p.base, static_cast<std::int64_t>(p.offset));
+    Val offsets = nullptr;  // of the lanes, in units of `scale`
+    std::uint64_t scale = 1;
+    for (const Step& step : p.steps) {
+        const Leaf index = leaf(step.index);
+        if (index.uniform()) {
+            base = c.gep(base, c.mul(index64(step.index), c.u64(step.scale)));
+            continue;
+        }
+        const ScalarType from = fn_.type(step.index).scalar();
+        if (const unsigned bits = narrow_bits(fn_, step.index); bits != 0 && p.steps.size() == 1) {
+            offsets = c.trunc(index.lanes, c.lanes(bits == 8 ? c.i8 : c.i16));
+            scale = step.scale;
+            break;
+        }
+        // Shared memory is smaller than 2^31 bytes, so the offsets of legal indices fit.
+        const Type to = c.lanes(c.i32);
+        const Val narrow = bits_of(from) > 32        ? c.trunc(index.lanes, to)
+                           : is_signed_integer(from) ? c.sext(index.lanes, to)
+                                                     : c.zext(index.lanes, to);
+        const Val term = c.mul(narrow, c.c(to, static_cast<std::int64_t>(step.scale)));
+        offsets = offsets == nullptr ? term : c.add(offsets, term);
+    }
+    if (offsets == nullptr) offsets = c.zero(c.lanes(c.i32));
+    const Leaf operand = leaf(fn_.arg(id, 1));
+    const Val result = used ? c.slot(c.lanes(t)) : nullptr;
+    // Runs all lanes. Offsets are extracted by words; operands that differ are read from memory.
+    const auto run = [&](Val of, Val operands) {
+        const unsigned bits = c.L.GetIntTypeWidth(c.element(of));
+        const unsigned word_bits = std::min(64u, bits * c.W);
+        const Type word = c.L.IntTypeInContext(c.context, word_bits);
+        const unsigned words = bits * c.W / word_bits;
+        const Val all = c.bitcast(of, words == 1 ? word : c.L.VectorType(word, words));
+        const Val slot = operands != nullptr ? c.slot(c.L.TypeOf(operands)) : nullptr;
+        if (slot != nullptr) c.store(operands, slot, 0);
+        for (unsigned lane = 0; lane < c.W; ++lane) {
+            const auto at = static_cast<std::int64_t>(lane) * size;
+            const Val held = c.zext(c.extract(all, lane * bits / word_bits), c.i64);
+            const Val shifted = c.lshr(held, c.u64(lane * bits % word_bits));
+            const Val offset = c.and_(shifted, c.u64((std::uint64_t{1} << bits) - 1));
+            const Val x = slot != nullptr ? c.load(t, c.gep(slot, at), size) : operand.scalar;
+            const Val element = c.gep(base, c.mul(offset, c.u64(scale)));
+            const Val old = atomic_once(op, type, element, x, nullptr, true);
+            if (used) c.store(old, c.gep(result, at), size);
+        }
+    };
+    const Val whole = operand.uniform() ? nullptr : operand.lanes;
+    if (const Val m = mask(); m != nullptr) {
+        const Block full = c.block("atomics.full");
+        const Block some = c.block("atomics.some");
+        const Block done = c.block("atomics.done");
+        c.br(c.all(m), full, some);
+        c.at(full);
+        run(offsets, whole);
+        c.br(done);
+        c.at(some);
+        const Op fold = op == Op::AtomicSub ? Op::Add : plain_operation(op);
+        const Val operands = lanes(operand);
+        run(c.select(m, offsets, c.zero(c.L.TypeOf(offsets))),
+            c.select(m, operands, fold_identity(fold, type, c.L.TypeOf(operands))));
+        c.br(done);
+        c.at(done);
+    } else {
+        run(offsets, whole);
+    }
+    if (used) set(id, {Leaf::of_lanes(c.load(c.lanes(t), result, 0))});
+}
+
 void KernelEmitter::emit_atomic(NodeId id) {
     const Op op = fn_[id].op;
     const ScalarType type = fn_.type(id).scalar();
@@ -155,6 +245,10 @@ void KernelEmitter::emit_atomic(NodeId id) {
             all = apply(fold, type, type, c.slice(all, 0, n), c.slice(all, n, n), nullptr);
         }
         atomic_once(op, type, address(p), all, nullptr, shared);
+        return;
+    }
+    if (shared && foldable) {
+        emit_shared_atomic(id, used);
         return;
     }
     // The loop over the lanes reads pointers and operands from memory.

@@ -11,7 +11,7 @@ using ir::RegionId;
 namespace {
 
 // Returns true for regions that are cheaper to run under an empty mask than to branch around.
-bool runs_anyway(const ir::Function& fn, RegionId region) {
+bool runs_anyway(const ir::Function& fn, RegionId region, const std::function<bool(NodeId)>& is_masked_load) {
     unsigned cost = 0;
     for (const NodeId id : fn.nodes_of(region)) {
         const ir::Node& node = fn[id];
@@ -20,7 +20,8 @@ bool runs_anyway(const ir::Function& fn, RegionId region) {
                                 fn[fn.arg(id, 0)].op == Op::Var &&
                                 fn.args(id).size() == ir::path_start(node.op);
         const bool function = node.op >= Op::Sqrt && node.op <= Op::Hypot;
-        if (!(ir::traits(node.op).pure || var_access) || form == ir::Form::BufferSize) return false;
+        if (!(ir::traits(node.op).pure || var_access || is_masked_load(id)) || form == ir::Form::BufferSize)
+            return false;
         cost += function || node.op == Op::Div || node.op == Op::Rem ? 8 : 1;
         if (cost > 10) return false;
     }
@@ -60,9 +61,23 @@ void KernelEmitter::emit_region(RegionId region, Block when_empty) {
     }
 }
 
+// Returns true for loads that are one instruction, with a mask: contiguous ones of the processor's sizes.
+bool KernelEmitter::is_masked_load(NodeId id) const {
+    if (fn_[id].op != Op::Load || fn_[fn_.arg(id, 0)].op == Op::Var || !fn_.type(id).is_scalar())
+        return false;
+    const bool has_mask = c.isa.avx512 || (c.isa.avx && fn_.type(id).size() >= 4);
+    if (!has_mask || fn_.args(id).size() != 2 || groups_.find(id) != nullptr) return false;
+    const passes::LaneShape index = shape(fn_.arg(id, 1));
+    return index.kind == passes::LaneShape::Affine && index.stride == 1;
+}
+
 void KernelEmitter::emit_if(NodeId id) {
     const ir::Node& node = fn_[id];
     const Leaf condition = leaf(fn_.arg(id, 0));
+    if (holds(fn_.arg(id, 0))) {
+        emit_region(node.regions[0]);
+        return;
+    }
     if (!control_.divergent[id]) {
         // Lanes may become inactive inside, so both sides must leave the mask in live_.
         if (control_.kills[id]) enter_masked();
@@ -76,7 +91,8 @@ void KernelEmitter::emit_if(NodeId id) {
     // Returns the mask of lanes that reach the end of a side.
     const auto side = [&](RegionId region, Val entering) -> Val {
         if (region == ir::none || fn_.nodes_of(region).empty()) return entering;
-        const bool anyway = !control_.kills[id] && runs_anyway(fn_, region);
+        const bool anyway =
+            !control_.kills[id] && runs_anyway(fn_, region, [&](NodeId n) { return is_masked_load(n); });
         Block done = nullptr;
         Val left = nullptr;
         if (control_.kills[id]) {

@@ -26,6 +26,10 @@ bool KernelEmitter::lane_uniform(NodeId id) const {
 
 void KernelEmitter::emit_node(NodeId id) {
     const Op op = fn_[id].op;
+    if (holds(id)) {
+        set(id, {Leaf::of_scalar(c.ones(c.i1))});
+        return;
+    }
     switch (ir::form(op)) {
         case Form::Constant:
         case Form::Zero: emit_constant(id); break;

@@ -86,7 +86,10 @@ KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Va
     if (variant.streaming) streamed_ = passes::buffer_uses(fn).written_only();
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];
     chunks_ = (group_size_ + code.W - 1) / code.W;
-    if (!passes::has_barrier(fn)) return;
+    if (!passes::has_barrier(fn)) {
+        find_interior();
+        return;
+    }
     segments_ = passes::split_barriers(fn, passes::analyse_uniformity(fn));
     std::vector<std::size_t> segment_of(fn.nodes.size(), 0);
     for (std::size_t i = 0; i < segments_->segments.size(); ++i) {
@@ -219,7 +222,7 @@ void KernelEmitter::set_flat_ids(Val x) {
     global_id_[0] = c.W == 1 ? Leaf::of_scalar(first) : Leaf{first, c.add(c.splat(first), c.iota(c.i32))};
 }
 
-void KernelEmitter::emit_chunk(Val chunk_mask) {
+void KernelEmitter::emit_body(Val chunk_mask) {
     values_ = parameters_;
     masked_ = false;
     divergence_ = 0;

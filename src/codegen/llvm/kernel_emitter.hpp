@@ -52,8 +52,16 @@ private:
     void set_flat_ids(Val x);
     void set_group_ids(Val group);
     void set_local_ids(Val first);  // ids of the chunk that starts at local index `first`
-    void emit_chunk(Val mask);      // the whole body for the current ids
+    void emit_body(Val mask);       // the whole body for the current ids
     Val edge_mask();                // lanes of the chunk that are inside the group and the grid
+
+    // emit_interior.cpp: vectors in which conditions on indices hold in all lanes
+    void find_interior();
+    bool add_to_bounds(ir::NodeId id, std::vector<bool>& needed) const;
+    bool add_interior(ir::NodeId condition, std::vector<bool>& needed, std::vector<ir::NodeId>& found) const;
+    Val holds_in_all_lanes(ir::NodeId comparison);
+    void emit_chunk(Val mask);  // emit_body, with a version for the interior
+    [[nodiscard]] bool holds(ir::NodeId condition) const { return in_interior_ && interior_[condition]; }
 
     // emit_group.cpp: kernels with barriers
     void emit_group_region(const passes::GroupRegion& region);
@@ -145,6 +153,7 @@ private:
     // emit_control.cpp
     void emit_region(ir::RegionId region, Block when_empty = nullptr);
     void emit_if(ir::NodeId id);
+    [[nodiscard]] bool is_masked_load(ir::NodeId id) const;
     void emit_for(ir::NodeId id);
     void emit_loop(ir::NodeId id);
     void emit_jump(ir::NodeId id);
@@ -172,6 +181,7 @@ private:
 
     // emit_atomic.cpp, emit_subgroup.cpp, emit_print.cpp
     void emit_atomic(ir::NodeId id);
+    void emit_shared_atomic(ir::NodeId id, bool used);
     Val atomic_once(ir::Op op, ScalarType type, Val address, Val value, Val desired, bool shared);
     void for_each_lane(const std::function<void(Val lane)>& body);
     void emit_fold(ir::NodeId id);
@@ -211,7 +221,12 @@ private:
     std::size_t spill_bytes_ = 0;
     bool group_level_ = false;  // emitting code that runs once per workgroup
 
+    std::vector<bool> interior_;           // by node: conditions that hold in the interior
+    std::vector<ir::NodeId> bounds_;       // what the comparisons below are computed from, in order
+    std::vector<ir::NodeId> comparisons_;  // hold in all lanes of interior vectors
+
     // State of the traversal
+    bool in_interior_ = false;
     Val live_ = nullptr;  // slot of the current mask
     bool masked_ = false;
     unsigned divergence_ = 0;  // enclosing constructs that run under their own mask
