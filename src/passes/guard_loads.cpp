@@ -289,6 +289,7 @@ private:
         }
         const NodeId condition = value_of(when, id);
         std::vector<NodeId> results;
+        results.reserve(loads.size());
         for (const NodeId load : loads) results.push_back(make(Op::Var, fn_.type(load), {}, load));
         const NodeId guard = make(Op::If, {}, {condition}, id);
         const RegionId arm = fn_.add_region();

@@ -1,6 +1,7 @@
 #include "passes/need.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace volley::passes {
 

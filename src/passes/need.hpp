@@ -4,6 +4,7 @@
 
 #include "ir/function.hpp"
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <vector>
