@@ -184,7 +184,8 @@ void compare_tracking(Report& report) {
     for (const Buffer<float>& one : data) check(one.read(0).back() == 1.0F, "a launch with many views");
 
     runtime::ContextCore& core = runtime::storage_of(parts[0]).core();
-    runtime::CachedKernel& cached = core.programs().find(touch.trace().function());
+    const runtime::KernelUse use = core.programs().find(touch.trace().function());
+    runtime::CachedKernel& cached = *use.get();
     backends::Launch bare;
     bare.program = &cached.program(0, core.device(0));
     bare.global = {size, 1, 1};
