@@ -32,10 +32,9 @@ Source raw_source(const ir::Function& fn) {
 }
 
 /// Returns an estimate of a variant's memory: the source, and what the driver makes of it. Drivers do not
-/// report the latter, and PoCL would serialise the program to answer; it takes about 100 KB for a small
-/// kernel.
-std::uint64_t program_bytes(const Source& source) {
-    constexpr std::uint64_t least = 64 << 10;
+/// report the latter, and PoCL would serialise the program to answer; it takes 1.1 MB for a small kernel.
+std::uint64_t program_bytes(const Source& source, const PhysicalDevice& device) {
+    const std::uint64_t least = device.info.type == DeviceType::Cpu ? 1 << 20 : 128 << 10;
     constexpr std::uint64_t growth = 8;
     return least + growth * source.text.size();
 }
@@ -93,7 +92,7 @@ OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Build
         throw;
     }
     device_->cl.ReleaseKernel(probe);
-    add_bytes(program_bytes(kernel->source));
+    add_bytes(program_bytes(kernel->source, device_->physical()));
     given_ = std::move(kernel);
 }
 
@@ -153,7 +152,7 @@ void OpenClProgram::build(Kernel& kernel) const {
              cat("the device's limit is ", physical.max_argument_bytes, "; put large values into buffers"));
     }
     kernel.program = builder_->build(function_.name, source.text, source.options);
-    add_bytes(program_bytes(source));
+    add_bytes(program_bytes(source, physical));
 }
 
 KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {

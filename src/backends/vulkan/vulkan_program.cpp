@@ -18,7 +18,7 @@ namespace {
 /// Returns an estimate of a variant's memory: the module, and what the driver makes of it. Drivers do not
 /// report the latter; lavapipe takes about 100 KB for a small kernel.
 std::uint64_t pipeline_bytes(const spirv::Module& module) {
-    constexpr std::uint64_t least = 64 << 10;
+    constexpr std::uint64_t least = 96 << 10;
     constexpr std::uint64_t growth = 8;
     return least + growth * module.words.size() * sizeof(std::uint32_t);
 }
