@@ -30,6 +30,9 @@ void copy_block_by_floats(float* to, const float* from, const Block& block, std:
 /// Computes std::sin of each element.
 void sine(float* to, const float* from, std::size_t begin, std::size_t end);
 
+/// Computes the rows [begin, end) of a step of heat conduction, except their first and last cells.
+void heat(float* to, const float* from, std::size_t width, std::size_t begin, std::size_t end);
+
 /// The bodies of an n-body problem, one array per component.
 struct Bodies {
     const float *x, *y, *z, *mass;
