@@ -5,6 +5,7 @@
 #include "backends/common/host_rect.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -14,7 +15,10 @@ namespace volley::backends {
 
 namespace {
 
+// Waking a sleeping thread takes some 50 us. A thread that waits for host cores yields them while it spins,
+// so it may spin for longer.
 constexpr auto spin_time = std::chrono::microseconds(100);
+constexpr auto spin_time_on_host_cores = std::chrono::microseconds(400);
 constexpr auto slice =
     std::chrono::milliseconds(50);  // interval at which sleeping threads check for a lost device
 
@@ -31,6 +35,11 @@ bool follows_passed(const Epilogue& epilogue) noexcept {
 }  // namespace
 
 void DeviceTimeline::pause() const noexcept {
+    // Pausing without yielding would occupy a core that the driver computes on.
+    if (on_host_cores_) {
+        std::this_thread::yield();
+        return;
+    }
 #if defined(__SSE2__)
     for (int i = 0; i < 8; ++i) _mm_pause();
 #endif
@@ -175,6 +184,7 @@ bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
     };
     if (done()) return true;
     const auto start = Clock::now();
+    const auto spins = on_host_cores_ ? spin_time_on_host_cores : spin_time;
     for (;;) {
         for (int i = 0; i < 16; ++i) {
             pause();
@@ -182,7 +192,7 @@ bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
         }
         const auto now = Clock::now();
         if (now >= deadline) return false;
-        if (now - start > spin_time) sleep(point, deadline - now < slice ? deadline : now + slice);
+        if (now - start > spins) sleep(point, deadline - now < slice ? deadline : now + slice);
     }
 }
 

@@ -108,20 +108,22 @@ public:
     virtual void check_lost() const = 0;
 
 protected:
-    explicit DeviceTimeline(ReportPool& reports) : reports_(reports) {}
+    /// `on_host_cores`: the device's driver computes on the host's cores.
+    explicit DeviceTimeline(ReportPool& reports, bool on_host_cores = false)
+        : on_host_cores_(on_host_cores), reports_(reports) {}
 
     /// Queries the device: returns the last point that it has reached, or an earlier one.
     [[nodiscard]] virtual Point ask() const noexcept = 0;
     /// Sleeps until the device has reached the point, which was submitted to it, or the deadline. May return
     /// early.
     virtual void sleep_on_device(Point point, Clock::time_point deadline) = 0;
-    /// Pauses a waiting thread between two polls.
-    virtual void pause() const noexcept;
     /// Records that the device has reached the point.
     void reach(Point point) const noexcept;
     [[nodiscard]] Point reached() const noexcept { return reached_.load(std::memory_order_acquire); }
 
 private:
+    /// Pauses a waiting thread between two polls.
+    void pause() const noexcept;
     [[nodiscard]] Point completed_when_lost(Point issued) const noexcept;
     void wake() noexcept;
     /// Runs the epilogues up to the point. `Wait` runs all of them but no later ones, which may depend on a
@@ -132,6 +134,7 @@ private:
     void run(Epilogue& epilogue) noexcept;
     void sleep(Point point, Clock::time_point deadline);
 
+    const bool on_host_cores_;
     ReportPool& reports_;
     TimeOrder times_;
     std::atomic<Point> issued_{0};

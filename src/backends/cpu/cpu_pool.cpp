@@ -1,10 +1,12 @@
 // Waking a sleeping thread costs the caller a system call and delays the work by some 50 us, so workers spin
-// for a short time after work. Spinning uses pause instructions and never yields: yielding would take time
-// slices from the threads of other libraries.
+// for a short time after work. Spinning uses pause instructions, and yields only to drivers that compute on
+// the host's cores.
 //
 // No wake-up is lost: a worker counts itself in sleeping_ or spinning_ before its last read of epoch_, and
 // notify() increments epoch_ before it reads the counts, all sequentially consistent.
 #include "backends/cpu/cpu_pool.hpp"
+
+#include "backends/common/host_cores.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -119,6 +121,7 @@ bool CpuPool::spin(std::uint64_t seen) {
             }
             pause();
         }
+        backends::HostCoresUse::give_way();
     } while (Clock::now() < end);
     return false;  // still counted as spinning; sleep() adjusts the count
 }

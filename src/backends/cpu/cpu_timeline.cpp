@@ -2,6 +2,7 @@
 // for it one load.
 #include "backends/cpu/cpu_timeline.hpp"
 
+#include "backends/common/host_cores.hpp"
 #include "backends/cpu/cpu_batch.hpp"
 #include "backends/cpu/cpu_program.hpp"
 
@@ -286,6 +287,7 @@ bool CpuTimeline::spin_until(Point point, Deadline end) const noexcept {
             if (completed() >= point || can_help(point)) return true;
             pause();
         }
+        backends::HostCoresUse::give_way();
     } while (Clock::now() < end);
     return false;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/common/device_clock.hpp"
+#include "backends/common/host_cores.hpp"
 #include "backends/opencl/opencl_physical.hpp"
 
 #include <atomic>
@@ -55,6 +56,7 @@ public:
 
 private:
     PhysicalDevice physical_;
+    backends::HostCoresUse host_cores_{physical_.info.software};
     cl_context context_ = nullptr;
     std::atomic<bool> lost_{false};
     std::mutex mutex_;

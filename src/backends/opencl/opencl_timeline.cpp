@@ -19,9 +19,8 @@ struct OpenClTimeline::WakeUp {
 };
 
 OpenClTimeline::OpenClTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports)
-    : DeviceTimeline(reports),
+    : DeviceTimeline(reports, device->physical().info.software),
       device_(std::move(device)),
-      on_host_(device_->physical().info.software),
       events_(256),
       sleeper_(std::make_shared<Sleeper>()) {}
 
@@ -106,15 +105,6 @@ void OpenClTimeline::add_failure(Point point, cl_int status) noexcept {
         device_->fail_call(status, "a command");
     } catch (...) {
         add_error(point, std::current_exception());
-    }
-}
-
-void OpenClTimeline::pause() const noexcept {
-    // The device runs on host cores, so do not occupy one by spinning.
-    if (on_host_) {
-        std::this_thread::yield();
-    } else {
-        DeviceTimeline::pause();
     }
 }
 

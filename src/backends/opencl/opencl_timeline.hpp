@@ -69,12 +69,10 @@ private:
 
     [[nodiscard]] backends::Point ask() const noexcept override;
     void sleep_on_device(backends::Point point, Clock::time_point deadline) override;
-    void pause() const noexcept override;
     void add_failure(backends::Point point, cl_int status) noexcept;
     static void CL_CALLBACK on_done(cl_event event, cl_int status, void* data);
 
     std::shared_ptr<LogicalDevice> device_;
-    bool on_host_;  // the device runs on host cores
 
     mutable std::mutex events_mutex_;
     mutable std::vector<Entry> events_;  // a ring; its size is a power of two

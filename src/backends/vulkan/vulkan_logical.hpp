@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/common/device_clock.hpp"
+#include "backends/common/host_cores.hpp"
 #include "backends/vulkan/vulkan_instance.hpp"
 
 #include <atomic>
@@ -62,6 +63,7 @@ private:
 
     std::shared_ptr<Instance> instance_;
     PhysicalDevice physical_;
+    backends::HostCoresUse host_cores_{physical_.info.software};
     VkDevice handle_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     std::vector<std::unique_ptr<SharedQueue>> queues_;
