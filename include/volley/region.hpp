@@ -48,7 +48,7 @@ enum class TransferPath : std::uint8_t {
     Whole,        ///< one contiguous piece, padding included: the fast path
     Rect,         ///< one command that moves contiguous rows in up to three dimensions
     Rows,         ///< several Rect commands
-    ThroughHost,  ///< between devices, in pieces through page-locked memory
+    ThroughHost,  ///< between devices: few bytes by the host, others in pieces through page-locked memory
 };
 [[nodiscard]] VOLLEY_API std::string_view to_string(TransferPath path) noexcept;
 

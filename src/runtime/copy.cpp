@@ -49,6 +49,12 @@ Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, c
             Submission submission(core, k, uses, label, {.with_queue = q});
             submission.submit([&] { return submit_copy(core, k, target, source, rows); });
             submission.add_to(event, to_string(kind));
+        } else if (is_direct(core.queue(k), &target, source, rows)) {
+            Submission submission(core, k, uses, label, {.with_queue = q});
+            submission.submit([&] { return submit_direct(core.queue(k), target, source, rows); });
+            submission.add_to(event, to_string(kind));
+            count(core.transfers(), TransferPath::ThroughHost, calls_of(core.queue(k), rows),
+                  static_cast<std::uint64_t>(rows.bytes()));
         } else {
             HopStaging staging(core, k, rows);
             Hop hop(core, {k, &target, uses[0]}, {q, &source, uses[1]}, label);

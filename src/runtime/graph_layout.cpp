@@ -132,8 +132,9 @@ void GraphLayout::add(const RecordedCopy& copy, std::optional<unsigned> queue) {
         node.label.bytes = static_cast<std::uint64_t>(copy.rows.bytes());
         if (core.device_of(k) != core.device_of(q)) {
             node.alone = true;
-            node.hop = PlannedHop{target.memory, q, source.memory, copy.rows,
-                                  std::make_unique<HopStaging>(core, k, copy.rows)};
+            node.hop = PlannedHop{target.memory, q, source.memory, copy.rows, nullptr};
+            if (!is_direct(core.queue(k), target.memory, *source.memory, copy.rows))
+                node.hop->staging = std::make_unique<HopStaging>(core, k, copy.rows);
             node.hop->rows.to_offset += static_cast<std::int64_t>(target.shift);
             node.hop->rows.from_offset += static_cast<std::int64_t>(source.shift);
             add(std::move(node));

@@ -33,7 +33,7 @@ struct PlannedHop {
     unsigned from_queue = 0;
     backends::Memory* from = nullptr;
     Rows rows;
-    std::unique_ptr<HopStaging> staging;
+    std::unique_ptr<HopStaging> staging;  // null if it is direct
 };
 
 /// A copy to queue `target` that reads the replica of queue `source`, because its own was not written.

@@ -104,11 +104,29 @@ void GraphProgram::check_usable() const {
     }
 }
 
+template <class F>
+void GraphProgram::submit_step(Step& step, Submission& submission, F&& f) {
+    try {
+        submission.submit(std::forward<F>(f));
+    } catch (...) {
+        step.last = std::max(step.last, submission.point());  // a part may have been submitted
+        throw;
+    }
+    step.last = submission.point();
+}
+
 void GraphProgram::run_hop(Step& step, const Run& run) {
     const PlannedHop& planned = *step.hop;
-    Hop hop(
-        *core_, {step.queue, planned.to, step.uses[0]}, {planned.from_queue, planned.from, step.uses[1]},
-        [&] { return place_of(step, run); }, true);
+    const auto label = [&] { return place_of(step, run); };
+    if (!planned.staging) {
+        Submission submission(*core_, step.queue, step.uses, label,
+                              {.with_queue = planned.from_queue, .order_locked = true});
+        return submit_step(step, submission, [&] {
+            return submit_direct(core_->queue(step.queue), *planned.to, *planned.from, planned.rows);
+        });
+    }
+    Hop hop(*core_, {step.queue, planned.to, step.uses[0]}, {planned.from_queue, planned.from, step.uses[1]},
+            label, true);
     try {
         hop.submit(planned.rows, *planned.staging);
     } catch (...) {
@@ -135,14 +153,8 @@ void GraphProgram::run_step(Step& step, const Run& run) {
     if (!step.batch) return;
     Submission submission(*core_, step.queue, step.uses, [&] { return place_of(step, run); },
                           {.order_locked = true});
-    try {
-        submission.submit(
-            [&] { return core_->queue(step.queue).submit(*step.batch, run.instances, run.values); });
-    } catch (...) {
-        step.last = std::max(step.last, submission.point());  // some instances may have been submitted
-        throw;
-    }
-    step.last = submission.point();
+    submit_step(step, submission,
+                [&] { return core_->queue(step.queue).submit(*step.batch, run.instances, run.values); });
 }
 
 Event GraphProgram::submit(const Run& run) {

@@ -62,6 +62,9 @@ private:
     };
 
     void run_step(Step& step, const Run& run);
+    /// Submits with f, which returns the point, and records it in the step.
+    template <class F>
+    void submit_step(Step& step, Submission& submission, F&& f);
     void run_hop(Step& step, const Run& run);
     void run_call(Step& step, const Run& run);
     /// The queues that a call is ordered with.

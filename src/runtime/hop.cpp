@@ -15,6 +15,7 @@ namespace {
 using backends::Point;
 using backends::RectMove;
 
+constexpr std::int64_t direct_bytes = 256 << 10;  // copied by one thread at once
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 constexpr std::size_t slot_count = 3;
 
@@ -28,6 +29,18 @@ void for_each_piece(const Rows& rows, F&& f) {
 }
 
 }  // namespace
+
+bool is_direct(const backends::Queue& queue, const backends::Memory* to, const backends::Memory& from,
+               const Rows& rows) {
+    return rows.bytes() <= direct_bytes && queue.copies_from_host() && from.host() != nullptr &&
+           (to == nullptr || to->host() != nullptr);
+}
+
+Point submit_direct(backends::Queue& queue, backends::Memory& to, const backends::Memory& from,
+                    const Rows& rows) {
+    return submit_rects(rows,
+                        [&](const RectMove& move) { return queue.copy_from_host(to, from.host(), move); });
+}
 
 std::uint64_t hop_calls(const Rows& rows) {
     std::uint64_t pieces = 0;

@@ -1,4 +1,5 @@
-// Copies between two devices, or between two queues that share no memory: through page-locked memory.
+// Copies between two devices, or between two queues that share no memory. The destination's queue copies few
+// bytes by itself if the host can address both sides. Otherwise pieces go through page-locked memory.
 #pragma once
 
 #include "core/layout.hpp"
@@ -11,6 +12,14 @@
 #include <vector>
 
 namespace volley::runtime {
+
+/// Whether a copy between devices is one command of the destination's queue, of the rows as they are. `to` is
+/// null if its memory is not allocated yet.
+[[nodiscard]] bool is_direct(const backends::Queue& queue, const backends::Memory* to,
+                             const backends::Memory& from, const Rows& rows);
+/// Submits the commands of a direct copy; returns the last one's point.
+backends::Point submit_direct(backends::Queue& queue, backends::Memory& to, const backends::Memory& from,
+                              const Rows& rows);
 
 /// The page-locked slots that a hop's pieces pass through. A graph keeps its staging from run to run;
 /// otherwise it lives until the last command that uses it has completed.
@@ -76,7 +85,7 @@ private:
     std::optional<Submission> writing_;
 };
 
-/// How many driver calls a hop makes on both queues.
+/// How many driver calls a hop through page-locked memory makes on both queues.
 [[nodiscard]] std::uint64_t hop_calls(const Rows& rows);
 
 }  // namespace volley::runtime

@@ -151,8 +151,15 @@ TransferPlan transfer_plan(const AnyBuffer& from, const AnyBuffer& to) {
                   }).value_or(k);
     if (core.device_of(q) != core.device_of(k) && !rows.empty()) {
         plan.path = TransferPath::ThroughHost;
-        plan.driver_calls = runtime::hop_calls(rows);
-        plan.page_locked = true;
+        const auto memory_of = [](const AnyBuffer& buffer, unsigned queue) {
+            const runtime::Replica* replica = runtime::storage_of(buffer).find(queue);
+            return replica == nullptr ? nullptr : replica->memory();
+        };
+        const backends::Memory* source = memory_of(from, q);
+        const bool direct =
+            source != nullptr && runtime::is_direct(core.queue(k), memory_of(to, k), *source, rows);
+        if (!direct) plan.driver_calls = runtime::hop_calls(rows);
+        plan.page_locked = !direct;
     }
     return plan;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -70,6 +71,30 @@ TEST_P(QueueTest, MovesBytesOfAnySizeToAnyOffset) {
             queue->timeline().wait(read_at(*queue, *b, 9, back));
             EXPECT_EQ(back, data) << size << (mapped ? "" : " through staging");
         }
+    }
+}
+
+TEST_P(QueueTest, CopiesHostMemoryInItsOrder) {
+    ASSERT_TRUE(queue->copies_from_host());
+    const auto program = GetParam().multiply_add(*device);
+    const auto memory = device->allocate(1000 * sizeof(int));
+    if (memory->host() == nullptr) GTEST_SKIP() << "the host cannot address the device's memory";
+    for (const bool held : {false, true}) {
+        std::vector<int> from = counting(100, 7);
+        write_at(*queue, *memory, 0, bytes_of(std::vector<int>(1000, 1)));
+        Gate gate;
+        if (held) queue->call([&] { gate.pass(); });
+        launch_multiply_add(*queue, *program, *memory, 5, 1000);
+        queue->copy_from_host(*memory, std::as_bytes(std::span(from)).data(),
+                              backends::RectMove::contiguous(400, 0, 400));
+        launch_multiply_add(*queue, *program, *memory, 3, 1000);
+        if (held) std::iota(from.begin(), from.end(), 9);
+        gate.open();
+        const std::vector<int> result = read_back(*queue, *memory, 1000);
+        EXPECT_EQ(result[99], (5 + 99) * 3 + 99);
+        EXPECT_EQ(result[100], (held ? 9 : 7) * 3 + 100);
+        EXPECT_EQ(result[199], (held ? 108 : 106) * 3 + 199);
+        EXPECT_EQ(result[200], (5 + 200) * 3 + 200);
     }
 }
 

@@ -1,5 +1,6 @@
 // Copies between buffers: within a device, between queues, devices and backends; fills of every type.
 #include "buffers/buffer_support.hpp"
+#include "support/held_queue.hpp"
 
 #include <array>
 #include <complex>
@@ -179,6 +180,91 @@ TEST(CopyBetweenDevices, IsPlannedFromTheReplicaThatWasWritten) {
     to.copy_from(from);
     EXPECT_EQ(context.statistics().transfers.hops, 1u);
     EXPECT_EQ(to.read(0), numbers(100));
+}
+
+TEST(CopyBetweenDevices, OfFewBytesIsOneCommandOfTheDestination) {
+    const Context context = make_context({.devices = {"reference:0", "cpu:0"}});
+    const ContextScope scope = context.use();
+    Buffer<int> from(1 << 16, {.placement = Placement::on(context.queue(0))});
+    from.write(numbers(1 << 16));
+    Buffer<int> to(1 << 16, {.placement = Placement::on(context.queue(1))});
+    const TransferPlan plan = transfer_plan(from, to);
+    EXPECT_EQ(plan.path, TransferPath::ThroughHost);
+    EXPECT_EQ(plan.driver_calls, 1u);
+    EXPECT_FALSE(plan.page_locked);
+    const std::uint64_t before = context.statistics().transfers.driver_calls;
+    to.copy_from(from);
+    EXPECT_EQ(context.statistics().transfers.driver_calls, before + 1);
+    EXPECT_EQ(to.read(1), numbers(1 << 16));
+    Buffer<int> larger((1 << 16) + 1, {.placement = Placement::on(context.queue(0))});
+    larger.write(numbers((1 << 16) + 1));
+    EXPECT_EQ(transfer_plan(larger, Buffer<int>((1 << 16) + 1)).driver_calls, 1u) << "on one device";
+    Buffer<int> there((1 << 16) + 1, {.placement = Placement::on(context.queue(1))});
+    EXPECT_EQ(transfer_plan(larger, there).driver_calls, 2u);
+    EXPECT_TRUE(transfer_plan(larger, there).page_locked);
+}
+
+/// Calls f(source, destination) for each pair of different queues.
+template <class F>
+void for_each_pair(const Context& context, F&& f) {
+    for (unsigned source = 0; source < context.queue_count(); ++source) {
+        for (unsigned target = 0; target < context.queue_count(); ++target) {
+            if (source != target) f(context.queue(source), context.queue(target));
+        }
+    }
+}
+
+TEST(CopyBetweenDevices, ReadsTheSourceBeforeItChanges) {
+    const Context context = all_backends();
+    const ContextScope scope = context.use();
+    for_each_pair(context, [&](const Queue& source, const Queue& target) {
+        for (const bool recorded : {false, true}) {
+            Buffer<int> from(500, {.placement = Placement::on(source)});
+            from.write(numbers(500));
+            Buffer<int> to(500, {.placement = Placement::on(target)});
+            to.fill(1);
+            const auto work = [&] {
+                to.copy_from(from);
+                from.fill(7);
+            };
+            CommandGraph graph;
+            if (recorded) graph = record(work);
+            testing::HeldQueue held(target);
+            recorded ? static_cast<void>(graph.submit()) : work();
+            held.release();
+            EXPECT_EQ(to.read(target), numbers(500)) << source.index() << " to " << target.index();
+            EXPECT_EQ(from.read(source), std::vector<int>(500, 7));
+            EXPECT_FALSE(held.released_by_itself());
+        }
+    });
+}
+
+TEST(CopyBetweenDevices, WaitsForTheSourceAndComesBeforeLaterCommands) {
+    const Context context = all_backends();
+    const ContextScope scope = context.use();
+    const auto add_one = kernel("add_one", [](Buff<int> data) { data[global_id().x] += 1; });
+    for_each_pair(context, [&](const Queue& source, const Queue& target) {
+        for (const bool recorded : {false, true}) {
+            Buffer<int> from(500, {.placement = Placement::on(source)});
+            from.write(numbers(500));
+            Buffer<int> to(500, {.placement = Placement::on(target)});
+            to.fill(1);
+            const auto work = [&] {
+                add_one(from);
+                to.copy_from(from);
+                add_one(to);
+                from.copy_from(to);
+            };
+            CommandGraph graph;
+            if (recorded) graph = record(work);
+            testing::HeldQueue held(source);
+            recorded ? static_cast<void>(graph.submit()) : work();
+            held.release();
+            EXPECT_EQ(from.read(source), numbers(500, 2)) << source.index() << " to " << target.index();
+            EXPECT_EQ(to.read(target), numbers(500, 2));
+            EXPECT_FALSE(held.released_by_itself());
+        }
+    });
 }
 
 TEST(CopyBetweenDevices, TakesMemoryThatIsOnlyCached) {

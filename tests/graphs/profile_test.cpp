@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <latch>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -275,15 +276,21 @@ VOLLEY_BACKEND_TEST(Profile, RecordsHostWaits) {
 }
 
 VOLLEY_BACKEND_TEST(Profile, WaitsForCallbacksAreHostWaits) {
+    constexpr auto limit = std::chrono::milliseconds(2);
+    std::latch go(1);
     const Profile p = profile([&] {
-        const Event called = mark().then([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
+        const Event called = mark().then([&] { go.wait(); });
         EXPECT_FALSE(called.wait_for(std::chrono::milliseconds(0)));
+        EXPECT_FALSE(called.wait_for(limit));
+        go.count_down();
         called.wait();
     });
     std::chrono::nanoseconds longest{};
     for (const HostWait& wait : p.host_waits()) longest = std::max(longest, wait.end - wait.begin);
-    EXPECT_GE(longest, std::chrono::milliseconds(2));
-    EXPECT_EQ(p.host_waits().size(), 3u) << "wait_for(), wait(), and the end of the profile";
+    EXPECT_GE(longest, limit);
+    // The callback may end before wait() has to wait for it.
+    EXPECT_GE(p.host_waits().size(), 3u) << "wait_for(), twice, and the end of the profile";
+    EXPECT_LE(p.host_waits().size(), 4u);
 }
 
 VOLLEY_BACKEND_TEST(Profile, ContainsTheCommandsOfAllThreads) {
@@ -474,7 +481,10 @@ TEST(ProfileDevices, TimesOfDifferentDevicesUseOneClock) {
     });
     EXPECT_EQ(b.read(1)[7], 4.0f);
     EXPECT_EQ(p.devices().size(), 2u);
-    EXPECT_EQ(of_kind(p, CommandKind::Copy).size(), 2u) << "one on each device";
+    const std::vector<ProfiledCommand> copies = of_kind(p, CommandKind::Copy);
+    ASSERT_EQ(copies.size(), 1u) << "few bytes are one command of the destination";
+    EXPECT_EQ(copies[0].device, 1u);
+    EXPECT_EQ(copies[0].bytes, 500 * sizeof(float));
     const std::vector<ProfiledCommand> scaled = named(p, "scale_by");
     ASSERT_EQ(scaled.size(), 2u);
     EXPECT_EQ(scaled[0].device, 0u);

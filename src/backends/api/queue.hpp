@@ -55,6 +55,12 @@ public:
     /// Within the device, or between the device and host memory that it allocated (Device::allocate_host),
     /// which is read and written in the queue's order. Ranges of one block must not overlap.
     virtual Point copy(Memory& to, const Memory& from, const RectMove& move) = 0;
+    /// Like copy(), but from any memory that the host can address, such as another device's. The host copies
+    /// it in the queue's order; `from` must stay valid until the point has passed. Requires
+    /// copies_from_host() and a host address of `to`. For few bytes: the device waits for the host.
+    virtual Point copy_from_host(Memory& to, const std::byte* from, const RectMove& move);
+    /// Returns whether copy_from_host() is implemented.
+    [[nodiscard]] virtual bool copies_from_host() const noexcept { return false; }
     /// Repeats `pattern` over each row, starting with its first byte. The pattern has 1 to 64 bytes, or any
     /// size that divides the row; if there are several rows, it divides the row.
     virtual Point fill(Memory& to, const RectPlace& at, const Rect& rect,

@@ -26,6 +26,9 @@ public:
                          const backends::RectMove& move) override;
     backends::Point copy(backends::Memory& to, const backends::Memory& from,
                          const backends::RectMove& move) override;
+    backends::Point copy_from_host(backends::Memory& to, const std::byte* from,
+                                   const backends::RectMove& move) override;
+    [[nodiscard]] bool copies_from_host() const noexcept override { return true; }
     backends::Point fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                          std::span<const std::byte> pattern) override;
     backends::Point call(std::function<void()> callback) override;

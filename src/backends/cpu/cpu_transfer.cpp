@@ -119,6 +119,10 @@ Point CpuQueue::copy(Memory& to, const Memory& from, const RectMove& move) {
     return transfer(copying(to.host(), from.host(), move), CpuCommandKind::Copy);
 }
 
+Point CpuQueue::copy_from_host(Memory& to, const std::byte* from, const RectMove& move) {
+    return transfer(copying(to.host(), from, move), CpuCommandKind::Copy);
+}
+
 Point CpuQueue::fill(Memory& to, const RectPlace& at, const Rect& rect, std::span<const std::byte> pattern) {
     return transfer(filling(to.host(), at, rect, pattern), CpuCommandKind::Fill);
 }

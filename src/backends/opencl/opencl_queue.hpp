@@ -47,6 +47,9 @@ public:
                          const backends::RectMove& move) override;
     backends::Point copy(backends::Memory& to, const backends::Memory& from,
                          const backends::RectMove& move) override;
+    backends::Point copy_from_host(backends::Memory& to, const std::byte* from,
+                                   const backends::RectMove& move) override;
+    [[nodiscard]] bool copies_from_host() const noexcept override { return true; }
     backends::Point fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                          std::span<const std::byte> pattern) override;
     /// Counts the calls of a copy within the device. Writes and reads make as many for each chunk.
@@ -98,6 +101,9 @@ private:
     /// Runs the action at once if `now` and the queue is idle, otherwise as a host command.
     template <class Action>
     backends::Point do_on_host(Lock& lock, bool now, Action action);
+    /// Copies the bytes before it returns.
+    backends::Point write_now(Lock& lock, const OpenClMemory& memory, const std::byte* from,
+                              const backends::RectMove& move);
     backends::Point write_staged(Lock& lock, const OpenClMemory& to, const std::byte* from,
                                  const backends::RectMove& move);
     backends::Point copy_through_scratch(cl_mem buffer, const backends::RectMove& move);

@@ -87,7 +87,11 @@ Point OpenClQueue::write(Memory& to, const std::byte* from, const RectMove& move
     Lock lock(mutex_);
     device_->check_lost();
     if (move.rect.row == 0) return last();
-    const OpenClMemory& memory = of(to);
+    return write_now(lock, of(to), from, move);
+}
+
+Point OpenClQueue::write_now(Lock& lock, const OpenClMemory& memory, const std::byte* from,
+                             const RectMove& move) {
     if (memory.host() != nullptr && idle()) {
         const backends::TimedHere timed(&timeline_.times());
         backends::copy_rows(memory.host(), from, move);
@@ -103,6 +107,16 @@ Point OpenClQueue::write(Memory& to, const std::byte* from, const RectMove& move
         });
     }
     return write_staged(lock, memory, from, move);
+}
+
+Point OpenClQueue::copy_from_host(Memory& to, const std::byte* from, const RectMove& move) {
+    Lock lock(mutex_);
+    device_->check_lost();
+    if (move.rect.row == 0) return last();
+    // Without pending host commands, everything that the bytes depend on has completed.
+    if (host_commands_.empty()) return write_now(lock, of(to), from, move);
+    return do_on_host(lock, false,
+                      [first = to.host(), from, move] { backends::copy_rows(first, from, move); });
 }
 
 Point OpenClQueue::read(std::byte* to, const Memory& from, const RectMove& move) {

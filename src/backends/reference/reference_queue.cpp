@@ -175,6 +175,12 @@ Point ReferenceQueue::copy(backends::Memory& to, const backends::Memory& from,
     return enqueue([&to, &from, move] { move_rows(to.host(), from.host(), move); });
 }
 
+Point ReferenceQueue::copy_from_host(backends::Memory& to, const std::byte* from,
+                                     const backends::RectMove& move) {
+    const std::lock_guard lock(mutex_);
+    return enqueue([&to, from, move] { move_rows(to.host(), from, move); });
+}
+
 Point ReferenceQueue::fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                            std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);

@@ -47,6 +47,9 @@ public:
                          const backends::RectMove& move) override;
     backends::Point copy(backends::Memory& to, const backends::Memory& from,
                          const backends::RectMove& move) override;
+    backends::Point copy_from_host(backends::Memory& to, const std::byte* from,
+                                   const backends::RectMove& move) override;
+    [[nodiscard]] bool copies_from_host() const noexcept override { return true; }
     backends::Point fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                          std::span<const std::byte> pattern) override;
     /// Counts the calls that record a copy. Writes and reads record as many for each chunk.
@@ -97,6 +100,9 @@ private:
     void calibrate();
     /// Returns an epilogue that reports the times.
     [[nodiscard]] backends::Epilogue timing_epilogue(std::shared_ptr<TimedCommands> times);
+    /// Copies the bytes before it returns.
+    backends::Point write_now(Lock& lock, VulkanMemory& to, const std::byte* from,
+                              const backends::RectMove& move);
     // Chunk by chunk through staging memory.
     backends::Point write_staged(Lock& lock, VulkanMemory& to, const std::byte* from,
                                  const backends::RectMove& move);

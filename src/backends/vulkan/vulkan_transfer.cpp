@@ -67,13 +67,27 @@ Point VulkanQueue::write(backends::Memory& to, const std::byte* from, const Rect
     Lock lock(mutex_);
     device_->check_lost();
     if (move.rect.row == 0) return last();
-    VulkanMemory& memory = of(to);
-    if (memory.mapped() != nullptr && idle()) {
-        const backends::TimedHere timed(&timeline_.times());
-        backends::copy_rows(memory.mapped(), from, move);
-        return last();
-    }
-    return write_staged(lock, memory, from, move);
+    return write_now(lock, of(to), from, move);
+}
+
+Point VulkanQueue::write_now(Lock& lock, VulkanMemory& to, const std::byte* from, const RectMove& move) {
+    if (to.mapped() == nullptr || !idle()) return write_staged(lock, to, from, move);
+    const backends::TimedHere timed(&timeline_.times());
+    backends::copy_rows(to.mapped(), from, move);
+    return last();
+}
+
+Point VulkanQueue::copy_from_host(backends::Memory& to, const std::byte* from, const RectMove& move) {
+    Lock lock(mutex_);
+    device_->check_lost();
+    if (move.rect.row == 0) return last();
+    // Without pending host commands, everything that the bytes depend on has completed.
+    if (host_commands_.empty()) return write_now(lock, of(to), from, move);
+    const Point point =
+        host_commands_.add([first = to.host(), from, move] { backends::copy_rows(first, from, move); });
+    lock.unlock();
+    host_commands_.wake();
+    return point;
 }
 
 Point VulkanQueue::read(std::byte* to, const backends::Memory& from, const RectMove& move) {
