@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <string>
 #include <thread>
@@ -21,6 +22,7 @@ using backends::Point;
 using runtime::HostPoint;
 using testing::Gate;
 using testing::unless_sanitized;
+using SteadyClock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 class CpuWaitTest : public ::testing::TestWithParam<unsigned> {
@@ -54,6 +56,92 @@ TEST_P(CpuWaitTest, AQueueBehindOneThatTheHostHoldsUpTakesNoThread) {
     c->call([&] { raised.pass(); });
     wait(*b);
     EXPECT_EQ(value(), 7);
+}
+
+// A lost notification shows only if no other thread looks: these tests look from outside, without a wait that
+// would do the work, or from a thread that has fallen asleep. Without the notification they fail after
+// seconds.
+constexpr auto patience = 20s;
+
+/// Returns whether the point passes without a thread that waits for it.
+bool passes_by_itself(backends::Timeline& timeline, Point point) {
+    const auto end = SteadyClock::now() + patience;
+    while (timeline.completed() < point && SteadyClock::now() < end) std::this_thread::sleep_for(100us);
+    return timeline.completed() >= point;
+}
+
+/// Returns whether a thread that waits for the queue's last point, and sleeps when `release` is called, wakes
+/// up long before its time is over.
+template <class F>
+bool wakes_up(backends::Queue& queue, F&& release) {
+    SteadyClock::duration waited{};
+    std::thread waiter([&] {
+        const auto begin = SteadyClock::now();
+        EXPECT_TRUE(queue.timeline().wait_for(queue.last(), patience));
+        waited = SteadyClock::now() - begin;
+    });
+    std::this_thread::sleep_for(3ms);  // longer than it spins
+    release();
+    waiter.join();
+    return waited < patience / 2;
+}
+
+TEST_P(CpuWaitTest, AThreadThatSleepsIsWokenAfterACallback) {
+    Gate gate;
+    a->call([&] { gate.pass(); });
+    EXPECT_TRUE(wakes_up(*a, [&] { gate.open(); }));
+}
+
+TEST_P(CpuWaitTest, AThreadThatSleepsIsWokenAfterAWait) {
+    HostPoint raised;
+    a->wait_for(raised, 1);
+    set(*a, 5);
+    EXPECT_TRUE(wakes_up(*a, [&] { raised.pass(); }));
+    EXPECT_EQ(value(), 5);
+    HostPoint again;
+    a->wait_for(again, 1);
+    follow(*b, *a);
+    EXPECT_TRUE(wakes_up(*b, [&] { again.pass(); }));
+}
+
+TEST_P(CpuWaitTest, ALaterCallbackWakesTheQueuesThread) {
+    std::atomic<int> called{0};
+    for (int k = 1; k <= 3; ++k) {
+        EXPECT_TRUE(passes_by_itself(a->timeline(), a->call([&] { ++called; })));
+        EXPECT_EQ(called, k);
+        std::this_thread::sleep_for(1ms);  // the thread sleeps
+    }
+}
+
+TEST_P(CpuWaitTest, WorkAfterAWaitForAnotherQueueRunsByItself) {
+    for (int k = 1; k <= 3; ++k) {
+        HostPoint raised;
+        a->wait_for(raised, 1);
+        follow(*b, *a);
+        const Point point = set(*b, k);
+        std::this_thread::sleep_for(1ms);  // all threads sleep
+        raised.pass();
+        EXPECT_TRUE(passes_by_itself(b->timeline(), point));
+        EXPECT_EQ(value(), k);
+    }
+}
+
+TEST_P(CpuWaitTest, WorkAfterAPointThatAThreadWaitsForRunsByItself) {
+    const auto large = device->allocate(8 << 20);
+    for (int k = 1; k <= 10; ++k) {
+        HostPoint raised;
+        a->wait_for(raised, 1);
+        follow(*b, *a);
+        const int zero = 0;
+        const Point first = fill_at(*b, *large, 0, 8 << 20, std::as_bytes(std::span(&zero, 1)));
+        const Point second = set(*b, k);
+        std::thread waiter([&] { b->timeline().wait(first); });
+        std::this_thread::sleep_for(1ms);
+        raised.pass();
+        waiter.join();
+        ASSERT_TRUE(passes_by_itself(b->timeline(), second));
+        EXPECT_EQ(value(), k);
+    }
 }
 
 TEST_P(CpuWaitTest, AChainOfQueuesWaitsForTheHost) {

@@ -18,9 +18,15 @@ std::atomic<unsigned> enqueued{0};
 std::atomic<unsigned> flushed{0};
 std::atomic<unsigned> values_set{0};
 std::atomic<unsigned> kernels_made{0};
-std::atomic<int> enqueues_left{-1};            // before one fails; never, where it is negative
-std::atomic<cl_event> failing_event{nullptr};  // says that its command did
-std::atomic<unsigned> fails_at{~0u};           // which of the enqueued ones that is
+std::atomic<int> enqueues_left{-1};                  // before one fails; never, where it is negative
+std::atomic<cl_event> failing_event{nullptr};        // says that its command did
+std::atomic<unsigned> fails_at{~0u};                 // which of the enqueued ones that is
+std::atomic<bool> frozen{false};                     // no command appears to complete
+std::atomic<cl_event> last_event{nullptr};           // of the last launch
+std::atomic<unsigned> waits{0};                      // barriers with a wait list,
+std::atomic<cl_event> awaited{nullptr};              // and the event in the last one
+std::atomic<cl_command_queue> waiting{nullptr};      // and its queue
+std::atomic<cl_command_queue> launched_on{nullptr};  // the queue of the last launch
 const Api* watched = nullptr;
 
 cl_int CL_API_CALL counted_enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -32,7 +38,18 @@ cl_int CL_API_CALL counted_enqueue(cl_command_queue queue, cl_kernel kernel, cl_
     const cl_int result =
         watched->EnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, count, list, event);
     if (enqueued++ == fails_at) failing_event = *event;
+    last_event = event == nullptr ? nullptr : *event;
+    launched_on = queue;
     return result;
+}
+cl_int CL_API_CALL counted_barrier(cl_command_queue queue, cl_uint count, const cl_event* list,
+                                   cl_event* event) {
+    if (count != 0) {
+        ++waits;
+        awaited = *list;
+        waiting = queue;
+    }
+    return watched->EnqueueBarrierWithWaitList(queue, count, list, event);
 }
 cl_int CL_API_CALL counted_flush(cl_command_queue queue) {
     ++flushed;
@@ -50,6 +67,7 @@ cl_int CL_API_CALL failing_event_info(cl_event event, cl_event_info what, std::s
                                       std::size_t* written) {
     const cl_int result = watched->GetEventInfo(event, what, size, value, written);
     auto& status = *static_cast<cl_int*>(value);
+    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && frozen) status = CL_RUNNING;
     if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && status == CL_COMPLETE && event == failing_event)
         status = CL_OUT_OF_RESOURCES;
     return result;
@@ -71,13 +89,15 @@ protected:
         cl.SetKernelArg = counted_set;
         cl.CreateKernel = counted_create;
         cl.GetEventInfo = failing_event_info;
+        cl.EnqueueBarrierWithWaitList = counted_barrier;
         queue = device->make_queue();
         program = device->compile(multiply_add_kernel());
         memory = ints();
         forget();
     }
     static void forget() {
-        enqueued = flushed = values_set = kernels_made = 0;
+        enqueued = flushed = values_set = kernels_made = waits = 0;
+        frozen = false;
         enqueues_left = -1;
         failing_event = nullptr;
         fails_at = ~0u;
@@ -189,6 +209,75 @@ TEST_F(OpenClBatchTest, ALaunchThatIsRefusedLeavesTheQueueUsable) {
     EXPECT_NO_THROW(queue->timeline().wait(submit(*batch, {2, 3})));
     EXPECT_EQ(last_element(), expected(now, {2, 3}, 10));
     EXPECT_EQ(queue->timeline().completed(), queue->last());
+}
+
+TEST_F(OpenClBatchTest, AnotherQueueWaitsForTheLastLaunchOfARun) {
+    const auto batch = chain(10);
+    const auto other = device->make_queue();
+    frozen = true;
+    const Point point = submit(*batch, {2, 3});
+    const cl_event last = last_event;
+    other->wait_for(queue->timeline(), point);
+    EXPECT_EQ(waits, 1u);
+    EXPECT_EQ(awaited, last);
+    frozen = false;
+    EXPECT_EQ(last_element(), expected(1, {2, 3}, 10));
+}
+
+TEST_F(OpenClBatchTest, ARunHasPassedWhenItsLastLaunchHas) {
+    const auto batch = chain(200);
+    for (int k = 0; k < 20; ++k) {
+        const Point point = submit(*batch, {1, 1});
+        const cl_event last = last_event;
+        watched->RetainEvent(last);
+        while (queue->timeline().completed() < point) {
+        }
+        cl_int status = CL_QUEUED;
+        watched->GetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        EXPECT_EQ(status, CL_COMPLETE);
+        watched->ReleaseEvent(last);
+    }
+}
+
+TEST_F(OpenClBatchTest, TimedAndPlainCommandsWaitForEachOther) {
+    const int factor = 3;
+    backends::Argument args[2];
+    args[0].memory = memory.get();
+    args[0].elements = elements;
+    args[1].value = &factor;
+    const auto launch = [&] { return queue->launch({program.get(), {elements, 1, 1}, {64, 1, 1}, args}); };
+    struct NoTimes final : backends::CommandTimes {
+        void ran(std::uint32_t /*index*/, std::int64_t /*begin*/, std::int64_t /*end*/) noexcept override {}
+    };
+    const auto launch_timed = [&] {
+        const backends::TimesScope scope({std::make_shared<NoTimes>(), 0});
+        return launch();
+    };
+    launch_timed();  // calibrates the clock
+    launch();
+    queue->timeline().wait(queue->last());
+    forget();
+    frozen = true;
+    launch();
+    EXPECT_EQ(waits, 0u);
+    cl_event before = last_event;
+    const cl_command_queue plain = launched_on;
+    launch_timed();
+    const cl_command_queue timed = launched_on;
+    EXPECT_NE(timed, plain);
+    EXPECT_EQ(waits, 1u);
+    EXPECT_EQ(awaited, before);
+    EXPECT_EQ(waiting, timed);
+    before = last_event;
+    launch_timed();
+    EXPECT_EQ(waits, 1u) << "it is the same queue";
+    before = last_event;
+    launch();
+    EXPECT_EQ(waits, 2u);
+    EXPECT_EQ(awaited, before);
+    EXPECT_EQ(waiting, plain);
+    frozen = false;
+    queue->timeline().wait(queue->last());
 }
 
 TEST_F(OpenClBatchTest, StaysBehindTheHostsCommands) {

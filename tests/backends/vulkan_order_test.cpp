@@ -1,5 +1,6 @@
 // Barriers before commands of a Vulkan queue: a command starts with one unless it is already ordered after
 // everything that it depends on.
+#include "backends/vulkan/vulkan_batch.hpp"
 #include "backends/vulkan_support.hpp"
 #include "backends/vulkan_watch.hpp"
 
@@ -85,6 +86,47 @@ TEST_P(VulkanOrderTest, TransfersFollowEverything) {
     EXPECT_EQ(Watch::during(Watch::barriers,
                             [&] { fill_at(*queue, *memory, 8192, 4096, std::vector<std::byte>(4)); }),
               1u);
+}
+
+TEST_P(VulkanOrderTest, EachDoublingOfAFillFollowsTheOneBefore) {
+    constexpr std::size_t size = 960'000;
+    const auto target = device->allocate(size);
+    std::vector<std::byte> pattern(12);
+    for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<std::byte>(i + 1);
+    fill_at(*queue, *target, 0, size, pattern);
+    EXPECT_EQ(Watch::copies, 5u) << "64 KiB, doubled four times";
+    EXPECT_EQ(Watch::unordered_copies, 0u);
+    gate.open();
+    std::vector<std::byte> back(size);
+    queue->timeline().wait(read_at(*queue, *target, 0, back));
+    for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(back[i], pattern[i % 12]) << i;
+}
+
+TEST_P(VulkanOrderTest, CommandsOfRealDevicesEndWithABarrierForTheHost) {
+    gate.open();
+    queue->timeline().wait(queue->last());
+    launch(0, Launch::everything);
+    EXPECT_EQ(Watch::host_barriers, 0u) << "drivers on host cores would wait for it";
+    // Pretends that the driver has a device. The member that this changes is not const.
+    const_cast<PhysicalDevice&>(device->logical().physical()).info.software = false;
+    EXPECT_EQ(Watch::during(Watch::host_barriers, [&] { launch(0, Launch::everything); }), 1u);
+    backends::BatchCommand command;
+    command.program = program.get();
+    command.global = {1024, 1, 1};
+    command.local = {64, 1, 1};
+    command.args.resize(2);
+    command.args[0].memory = memory.get();
+    command.args[0].elements = 1024;
+    const int factor = 3;
+    command.args[1].value = &factor;
+    std::unique_ptr<backends::Batch> batch;
+    const auto submit_batch = [&] {
+        batch = queue->prepare({{command}, 0});
+        queue->submit(*batch, 1, {});
+    };
+    EXPECT_EQ(Watch::during(Watch::host_barriers, submit_batch), 1u);
+    queue->timeline().wait(queue->last());
+    const_cast<PhysicalDevice&>(device->logical().physical()).info.software = true;
 }
 
 TEST_P(VulkanOrderTest, AFailedCommandOrdersNothing) {

@@ -15,11 +15,14 @@ public:
     explicit Watch(LogicalDevice& device) : device_(device), real_(device.vk) {
         table = &real_;
         submits = buffers = barriers = recordings = sets = waits = 0;
+        host_barriers = copies = unordered_copies = 0;
+        ordered = false;
         submit_result = allocate_result = begin_result = wait_submit_result = VK_SUCCESS;
         spared = 0;
         frozen = false;
         device.vk.vkQueueSubmit = submit;
         device.vk.vkCmdPipelineBarrier = barrier;
+        device.vk.vkCmdCopyBuffer = copy;
         device.vk.vkBeginCommandBuffer = begin;
         device.vk.vkUpdateDescriptorSets = update;
         device.vk.vkAllocateMemory = allocate;
@@ -30,12 +33,16 @@ public:
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    static inline std::atomic<unsigned> submits{0};     // calls,
-    static inline std::atomic<unsigned> buffers{0};     // and the command buffers in them
-    static inline std::atomic<unsigned> barriers{0};    // recorded
-    static inline std::atomic<unsigned> recordings{0};  // started
-    static inline std::atomic<unsigned> sets{0};        // descriptor sets written
-    static inline std::atomic<unsigned> waits{0};       // by the host, that reached their value
+    static inline std::atomic<unsigned> submits{0};   // calls,
+    static inline std::atomic<unsigned> buffers{0};   // and the command buffers in them
+    static inline std::atomic<unsigned> barriers{0};  // recorded
+    // Barriers that make the writes of shaders and copies visible to the host.
+    static inline std::atomic<unsigned> host_barriers{0};
+    static inline std::atomic<unsigned> copies{0};            // commands recorded,
+    static inline std::atomic<unsigned> unordered_copies{0};  // of these, with no barrier since the last one
+    static inline std::atomic<unsigned> recordings{0};        // started
+    static inline std::atomic<unsigned> sets{0};              // descriptor sets written
+    static inline std::atomic<unsigned> waits{0};             // by the host, that reached their value
     static inline std::atomic<VkResult> submit_result{VK_SUCCESS};
     static inline std::atomic<VkResult> allocate_result{VK_SUCCESS};
     static inline std::atomic<VkResult> begin_result{VK_SUCCESS};
@@ -84,8 +91,21 @@ private:
                                               const VkBufferMemoryBarrier* buffer_barriers,
                                               std::uint32_t image_count, const VkImageMemoryBarrier* images) {
         ++barriers;
+        ordered = true;
+        constexpr VkAccessFlags writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+        constexpr VkPipelineStageFlags stages =
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+        if ((after & VK_PIPELINE_STAGE_HOST_BIT) != 0 && (before & stages) == stages && memory_count == 1 &&
+            memory->srcAccessMask == writes && (memory->dstAccessMask & VK_ACCESS_HOST_READ_BIT) != 0)
+            ++host_barriers;
         table->vkCmdPipelineBarrier(buffer, before, after, flags, memory_count, memory, buffer_count,
                                     buffer_barriers, image_count, images);
+    }
+    static VKAPI_ATTR void VKAPI_CALL copy(VkCommandBuffer buffer, VkBuffer from, VkBuffer to,
+                                           std::uint32_t count, const VkBufferCopy* regions) {
+        ++copies;
+        if (!ordered.exchange(false)) ++unordered_copies;
+        table->vkCmdCopyBuffer(buffer, from, to, count, regions);
     }
     static VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer buffer,
                                                 const VkCommandBufferBeginInfo* info) {
@@ -106,6 +126,7 @@ private:
         return table->vkAllocateMemory(device, info, callbacks, memory);
     }
 
+    static inline std::atomic<bool> ordered{false};  // a barrier was recorded after the last copy
     static inline const VolkDeviceTable* table = nullptr;
     LogicalDevice& device_;
     VolkDeviceTable real_;

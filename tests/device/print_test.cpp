@@ -2,7 +2,10 @@
 #include "support/device_fixture.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 namespace volley {
 namespace {
@@ -41,6 +44,22 @@ VOLLEY_DEVICE_TEST(Print, EmitsALineForEachInvocationThatReachesIt) {
     }).over(40)();
     EXPECT_EQ(printed.sorted(), (std::vector<std::string>{"here", "i=13 twice=26", "i=23 twice=46",
                                                           "i=3 twice=6", "i=33 twice=66"}));
+}
+
+VOLLEY_DEVICE_TEST(Print, DeliversLinesWithoutAWait) {
+    std::atomic<int> lines{0};
+    set_print_sink([&](std::string_view /*line*/) { ++lines; });
+    const auto say = kernel("say", [] { print("here"); });
+    for (int k = 1; k <= 3; ++k) {  // the first launch may start the thread that waits, later ones wake it
+        say.over(1)();
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (lines < k && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        ASSERT_EQ(lines, k);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // that thread sleeps again
+    }
+    wait();
+    set_print_sink({});
 }
 
 VOLLEY_DEVICE_TEST(Print, FormatsEveryType) {
