@@ -21,6 +21,8 @@ constexpr auto spin_time = std::chrono::microseconds(100);
 constexpr auto spin_time_on_host_cores = std::chrono::microseconds(400);
 constexpr auto slice =
     std::chrono::milliseconds(50);  // interval at which sleeping threads check for a lost device
+/// Interval at which they check for an epilogue that waits for another timeline.
+constexpr auto moment = std::chrono::milliseconds(1);
 
 void raise(std::atomic<Point>& to, Point point) noexcept {
     Point now = to.load(std::memory_order_relaxed);
@@ -162,7 +164,8 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     try {
         // The device has reached the other point, so this is short. Waits on the other queue report its
         // errors.
-        while (!follows_passed(epilogue) && !lost()) epilogue.other->wait_for(epilogue.other_point, slice);
+        while (!follows_passed(epilogue) && !lost())
+            epilogue.other->await(epilogue.other_point, Clock::now() + slice);
         if (const Rect& rect = epilogue.rect; rect.row != 0)
             copy_rows(epilogue.to, epilogue.from, {rect, epilogue.to_at, dense(rect)});
         if (epilogue.report_times) epilogue.report_times();
@@ -174,9 +177,10 @@ void DeviceTimeline::run(Epilogue& epilogue) noexcept {
     epilogue.staging.reset();
 }
 
-bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
+bool DeviceTimeline::await(Point point, Clock::time_point deadline, Running how) {
     const auto done = [&] {
         if (completed() >= point) return true;
+        if (how == Running::Look) return false;
         const Point now = std::min(reached(), point);
         if (!has_epilogue(now)) return false;
         run_epilogues(now, Running::Wait);
@@ -192,7 +196,12 @@ bool DeviceTimeline::await(Point point, Clock::time_point deadline) {
         }
         const auto now = Clock::now();
         if (now >= deadline) return false;
-        if (now - start > spins) sleep(point, deadline - now < slice ? deadline : now + slice);
+        if (now - start <= spins) continue;
+        if (how == Running::Look && reached() >= point) {
+            sleep_on_epilogue(std::min(deadline, now + moment));
+        } else {
+            sleep(point, deadline - now < slice ? deadline : now + slice);
+        }
     }
 }
 
@@ -206,6 +215,11 @@ void DeviceTimeline::sleep(Point point, Clock::time_point deadline) {
     if (is_under_way(point)) sleep_on_device(point, deadline);
 }
 
+void DeviceTimeline::sleep_on_epilogue(Clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    progress_.wait_until(lock, deadline);
+}
+
 void DeviceTimeline::wait(Point point) {
     if (completed() < point) await(std::min(point, last()), forever);
     check_lost();
@@ -216,7 +230,7 @@ bool DeviceTimeline::wait_for(Point point, std::chrono::nanoseconds timeout) {
     if (completed() >= point) return true;
     const auto now = Clock::now();
     const bool bounded = timeout < forever - now;
-    return await(std::min(point, last()), bounded ? now + timeout : forever);
+    return await(std::min(point, last()), bounded ? now + timeout : forever, Running::Look);
 }
 
 }  // namespace volley::backends

@@ -26,6 +26,8 @@
 
 namespace volley::backends {
 
+class DeviceTimeline;
+
 /// Work of the host after the device has reached a point.
 struct Epilogue {
     Point point = 0;
@@ -43,7 +45,7 @@ struct Epilogue {
     // Reports the command's times; empty unless it is timed.
     std::function<void()> report_times;
     // Set if the device waited for a point of another queue that has a pending epilogue.
-    Timeline* other = nullptr;
+    DeviceTimeline* other = nullptr;
     Point other_point = 0;
 };
 
@@ -57,6 +59,8 @@ public:
 
     [[nodiscard]] Point completed() const noexcept final;
     void wait(Point point) final;
+    /// Runs no epilogues that print, which could take any time: the queue needs a thread for these
+    /// (HostCommands).
     bool wait_for(Point point, std::chrono::nanoseconds timeout) final;
 
     // For the queue:
@@ -96,9 +100,9 @@ public:
     void abandon_read(Point read) noexcept;
     /// Returns the point of the first epilogue that may print, which only a waiting thread runs, or 0.
     [[nodiscard]] Point first_print() const;
-    /// Blocks until the point has passed, and runs epilogues; returns false on timeout. Never throws a
-    /// command's error. On a lost device every point has passed.
-    bool await(Point point, Clock::time_point deadline);
+    /// Blocks until the point has passed, and runs epilogues; returns false on timeout, but late if a print
+    /// sink blocks. Never throws a command's error. On a lost device every point has passed.
+    bool await(Point point, Clock::time_point deadline) { return await(point, deadline, Running::Wait); }
     void add_error(Point point, std::exception_ptr error) noexcept { errors_.add(point, std::move(error)); }
     /// Returns the object that reports the times of the queue's commands.
     [[nodiscard]] TimeOrder& times() noexcept { return times_; }
@@ -122,17 +126,22 @@ protected:
     [[nodiscard]] Point reached() const noexcept { return reached_.load(std::memory_order_acquire); }
 
 private:
+    /// `Wait` runs all epilogues up to a point but no later ones, which may depend on a thread that waits for
+    /// this one. `Look` skips those that print or would block, and returns if another thread is running
+    /// epilogues.
+    enum class Running : std::uint8_t { Look, Wait };
+
     /// Pauses a waiting thread between two polls.
     void pause() const noexcept;
     [[nodiscard]] Point completed_when_lost(Point issued) const noexcept;
     void wake() noexcept;
-    /// Runs the epilogues up to the point. `Wait` runs all of them but no later ones, which may depend on a
-    /// thread that waits for this one. `Look` skips those that print or would block, and returns if another
-    /// thread is running epilogues.
-    enum class Running : std::uint8_t { Look, Wait };
+    /// Runs the epilogues up to the point.
     void run_epilogues(Point to, Running how) noexcept;
     void run(Epilogue& epilogue) noexcept;
+    bool await(Point point, Clock::time_point deadline, Running how);
     void sleep(Point point, Clock::time_point deadline);
+    /// Sleeps until a thread that runs epilogues has made progress. May return early.
+    void sleep_on_epilogue(Clock::time_point deadline);
 
     const bool on_host_cores_;
     ReportPool& reports_;

@@ -22,7 +22,7 @@ Point HostCommands::call(std::function<void()> callback) {
     return point;
 }
 
-Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
+Point HostCommands::wait_for(Timeline& other, Point point, DeviceTimeline* sibling,
                              const std::function<Point(Epilogue*)>& on_device) {
     if (&other == &timeline_) return timeline_.last();
     if (other.completed() >= point) return timeline_.last();
@@ -35,13 +35,19 @@ Point HostCommands::wait_for(Timeline& other, Point point, const DeviceTimeline*
         timeline_.check_lost();
         if (under_way && empty()) {
             Epilogue epilogue;
-            epilogue.other = &other;
+            epilogue.other = sibling;
             epilogue.other_point = point;
             return on_device(sibling->has_epilogue(point) ? &epilogue : nullptr);
         }
-        own = add([this, &other, point] {
+        own = add([this, &other, sibling, point] {
+            using Clock = DeviceTimeline::Clock;
+            constexpr auto look = std::chrono::seconds(1);  // for a lost device
             // Errors of the other queue are rethrown by waits on its own timeline.
-            while (!timeline_.lost() && !other.wait_for(point, std::chrono::seconds(1))) {
+            const auto passes = [&] {
+                return sibling != nullptr ? sibling->await(point, Clock::now() + look)
+                                          : other.wait_for(point, look);
+            };
+            while (!timeline_.lost() && !passes()) {
             }
         });
     }

@@ -41,7 +41,7 @@ public:
     /// null. If the point is in flight there and no host command is pending here, calls `on_device` with the
     /// mutex held; it makes the device wait and returns that command's point. The epilogue passed to it, if
     /// any, completes the host work still left on the other timeline. In all other cases the host waits.
-    Point wait_for(Timeline& other, Point point, const DeviceTimeline* sibling,
+    Point wait_for(Timeline& other, Point point, DeviceTimeline* sibling,
                    const std::function<Point(Epilogue*)>& on_device);
     void wake() noexcept { wake_.notify_all(); }
     /// Stops the thread and drops pending commands.

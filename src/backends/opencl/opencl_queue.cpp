@@ -311,7 +311,7 @@ Point OpenClQueue::submit(backends::Batch& given, std::uint32_t instances,
 Point OpenClQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
 Point OpenClQueue::wait_for(backends::Timeline& other, Point point) {
-    const auto* sibling = dynamic_cast<const OpenClTimeline*>(&other);
+    auto* sibling = dynamic_cast<OpenClTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
     return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
         const HeldEvent event = sibling->event_of(point);

@@ -315,7 +315,7 @@ Point VulkanQueue::submit_run(RecordedRun& run, std::uint32_t instances, const s
 Point VulkanQueue::call(std::function<void()> callback) { return host_commands_.call(std::move(callback)); }
 
 Point VulkanQueue::wait_for(backends::Timeline& other, Point point) {
-    const auto* sibling = dynamic_cast<const VulkanTimeline*>(&other);
+    auto* sibling = dynamic_cast<VulkanTimeline*>(&other);
     if (sibling != nullptr && &sibling->device() != device_.get()) sibling = nullptr;
     return host_commands_.wait_for(other, point, sibling, [&](backends::Epilogue* epilogue) {
         if (backends::TimesScope::requested()) return wait_timed(*sibling, point, epilogue);
