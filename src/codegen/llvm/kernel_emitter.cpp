@@ -41,6 +41,24 @@ bool is_flat(const ir::Function& fn) {
     return flat;
 }
 
+namespace {
+
+/// Returns whether the kernel reads its y or z.
+bool reads_rows(const ir::Function& fn) {
+    bool reads = false;
+    ir::for_each_node(fn, fn.body, [&](NodeId id) {
+        for (const NodeId arg : fn.args(id)) {
+            if (fn[arg].op != Op::GlobalId) continue;
+            const bool first =
+                fn[id].op == Op::Extract && fn[id].count == 2 && fn.constant_int(fn.arg(id, 1)) == 0;
+            reads = reads || !first;
+        }
+    });
+    return reads;
+}
+
+}  // namespace
+
 LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned width) {
     const LaneShape uniform{LaneShape::Uniform, 0, 1};
     const LaneShape varying{LaneShape::Varying, 0, 1};
@@ -211,10 +229,29 @@ void KernelEmitter::counted_loop(Val begin, Val end, Val step, const char* name,
     c.at(done);
 }
 
-void KernelEmitter::set_row(Val row) {
-    const Val ny = c.zext(global_size_[1], c.i64);
-    global_id_[1] = Leaf::of_scalar(c.trunc(c.L.BuildURem(c.b, row, ny, ""), c.i32));
-    global_id_[2] = Leaf::of_scalar(c.trunc(c.L.BuildUDiv(c.b, row, ny, ""), c.i32));
+void KernelEmitter::for_each_row(const std::function<void()>& body) {
+    const bool reads = reads_rows(fn_);
+    Val place[2] = {};  // of the row's y and z
+    Val ny = nullptr;
+    if (reads) {
+        // Counts instead of dividing in each row, which takes as long as two vectors of a simple kernel.
+        ny = c.select(c.icmp(LLVMIntEQ, global_size_[1], c.u32(0)), c.u32(1), global_size_[1]);
+        const Val wide = c.zext(ny, c.i64);
+        for (Val& one : place) one = c.slot(c.i32);
+        c.store(c.trunc(c.L.BuildURem(c.b, row_begin_, wide, ""), c.i32), place[0], 0);
+        c.store(c.trunc(c.L.BuildUDiv(c.b, row_begin_, wide, ""), c.i32), place[1], 0);
+    }
+    counted_loop(row_begin_, row_end_, c.u64(1), "rows", [&](Val /*row*/) {
+        for (std::size_t d = 0; d < 2; ++d)
+            global_id_[d + 1] = Leaf::of_scalar(reads ? c.load(c.i32, place[d], 0) : c.u32(0));
+        body();
+        if (!reads) return;
+        const Val y = c.add(c.load(c.i32, place[0], 0), c.u32(1));
+        const Val z = c.load(c.i32, place[1], 0);
+        const Val wraps = c.icmp(LLVMIntEQ, y, ny);
+        c.store(c.select(wraps, c.u32(0), y), place[0], 0);
+        c.store(c.select(wraps, c.add(z, c.u32(1)), z), place[1], 0);
+    });
 }
 
 void KernelEmitter::set_flat_ids(Val x) {
@@ -235,8 +272,7 @@ void KernelEmitter::emit_body(Val chunk_mask) {
 }
 
 void KernelEmitter::emit_flat() {
-    counted_loop(row_begin_, row_end_, c.u64(1), "rows", [&](Val row) {
-        set_row(row);
+    for_each_row([&] {
         const Val step = c.u64(c.W);
         const bool tail = !variant_.full && c.W > 1;
         // The end of the full vectors.

@@ -48,7 +48,7 @@ private:
     void emit_flat();
     void emit_grouped();
     void counted_loop(Val begin, Val end, Val step, const char* name, const std::function<void(Val)>& body);
-    void set_row(Val row);
+    void for_each_row(const std::function<void()>& body);  // with global_id_ of the row
     void set_flat_ids(Val x);
     void set_group_ids(Val group);
     void set_local_ids(Val first);  // ids of the chunk that starts at local index `first`
