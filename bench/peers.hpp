@@ -32,6 +32,8 @@ void sine(float* to, const float* from, std::size_t begin, std::size_t end);
 
 /// Computes the rows [begin, end) of a step of heat conduction, except their first and last cells.
 void heat(float* to, const float* from, std::size_t width, std::size_t begin, std::size_t end);
+/// Computes one step of the heat equation for the rows [begin, end), without the first and last column.
+void heat_rows(float* to, const float* from, std::size_t side, std::size_t begin, std::size_t end);
 
 /// The bodies of an n-body problem, one array per component.
 struct Bodies {

@@ -19,7 +19,7 @@ void pause() {
 
 WorkerPool::WorkerPool() {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    for (unsigned k = 1; k < cores; ++k) workers_.emplace_back([this] { work(); });
+    for (unsigned k = 1; k < cores; ++k) workers_.emplace_back([this, k] { work(k); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -35,11 +35,16 @@ void WorkerPool::run(const Job& job) {
     busy_.store(workers_.size(), std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
     epoch_.notify_all();
-    take_pieces();
+    take_pieces(0);
     while (busy_.load(std::memory_order_acquire) != 0) pause();
 }
 
-void WorkerPool::take_pieces() {
+void WorkerPool::take_pieces(std::size_t thread) {
+    if (job_.fixed) {
+        const std::size_t begin = thread * job_.grain;
+        if (begin < job_.size) job_.call(job_.body, begin, std::min(begin + job_.grain, job_.size));
+        return;
+    }
     for (;;) {
         const std::size_t begin = next_.fetch_add(job_.grain, std::memory_order_relaxed);
         if (begin >= job_.size) return;
@@ -47,7 +52,7 @@ void WorkerPool::take_pieces() {
     }
 }
 
-void WorkerPool::work() {
+void WorkerPool::work(std::size_t thread) {
     std::uint64_t seen = 0;
     for (;;) {
         const auto start = std::chrono::steady_clock::now();
@@ -60,7 +65,7 @@ void WorkerPool::work() {
         }
         ++seen;
         if (stop_.load()) return;
-        take_pieces();
+        take_pieces(thread);
         busy_.fetch_sub(1, std::memory_order_release);
     }
 }

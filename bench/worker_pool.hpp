@@ -34,6 +34,17 @@ public:
     void split(std::size_t n, const F& f) {
         for_each(n, (n + threads() - 1) / threads(), f);
     }
+    /// As split(), and each thread gets the same piece in every call with the same n.
+    template <class F>
+    void split_fixed(std::size_t n, const F& f) {
+        Job job{n, (n + threads() - 1) / threads(),
+                [](const void* body, std::size_t begin, std::size_t end) {
+                    (*static_cast<const F*>(body))(begin, end);
+                },
+                &f};
+        job.fixed = true;
+        run(job);
+    }
 
 private:
     struct Job {
@@ -41,10 +52,11 @@ private:
         std::size_t grain = 1;
         void (*call)(const void*, std::size_t, std::size_t) = nullptr;
         const void* body = nullptr;
+        bool fixed = false;  // each thread takes the piece of its own index, and no other
     };
     void run(const Job& job);
-    void take_pieces();
-    void work();
+    void take_pieces(std::size_t thread);
+    void work(std::size_t thread);
 
     Job job_;
     alignas(64) std::atomic<std::uint64_t> epoch_{0};
