@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu_launch.hpp"
 #include "backends/cpu_support.hpp"
+#include "backends/held_kernel.hpp"
 #include "support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -158,7 +159,34 @@ TEST(CpuPieces, SmallGridsAreOnePieceAndLargeOnesMany) {
     EXPECT_EQ(cut(program, {1024, 1, 1}, {64, 1, 1}, 8).count, 1u);
     EXPECT_GE(cut(program, {1 << 24, 1, 1}, {64, 1, 1}, 8).count, 64u);
     EXPECT_GE(cut(program, {1 << 22, 2, 1}, {64, 1, 1}, 8).count, 64u) << "few long rows are divided too";
-    EXPECT_EQ(cut(program, {1 << 24, 1, 1}, {64, 1, 1}, 1).count, 1u) << "one thread";
+    EXPECT_EQ(cut(program, {1 << 18, 1, 1}, {64, 1, 1}, 1).count, 1u) << "one thread";
+}
+
+TEST(CpuPieces, AreShortEnoughToWaitFor) {
+    const CpuProgram program(multiply_add_kernel(), host());
+    for (const unsigned threads : {1u, 2u, 8u}) {
+        const ir::Dim3 global = {1u << 30, 1, 1};
+        const Pieces pieces = cut(program, global, {64, 1, 1}, threads);
+        EXPECT_TRUE(pieces.brief);
+        EXPECT_LE(estimated_ns(program, global) / pieces.count, 1.1 * slice_ns) << threads;
+    }
+}
+
+TEST(CpuPieces, AreAsManyForEachThread) {
+    const CpuProgram program(multiply_add_kernel(), host());
+    for (const std::uint32_t rows : {1000u, 1022u, 1024u, 3000u})
+        EXPECT_EQ(cut(program, {1024, rows, 1}, {16, 16, 1}, 2).count % 2, 0u) << rows;
+}
+
+TEST(CpuPieces, OfFewCostlyInvocationsAreSingleVectors) {
+    const CpuProgram loop(grouped_loop(), host());
+    EXPECT_FALSE(cut(loop, {1, 1, 1}, {1, 1, 1}, 2).small) << "the length of its loop is unknown";
+    const CpuProgram held(testing::held_kernel(), host());
+    held.measured(1e6);  // nanoseconds an invocation
+    const Pieces pieces = cut(held, {64, 1, 1}, {64, 1, 1}, 8);
+    EXPECT_EQ(pieces.count, (64 + held.width() - 1) / held.width());
+    EXPECT_FALSE(pieces.brief);
+    EXPECT_FALSE(pieces.small);
 }
 
 }  // namespace

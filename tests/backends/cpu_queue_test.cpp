@@ -210,13 +210,15 @@ TEST_F(CpuQueueTest, FinishesItsWorkBeforeItIsDestroyed) {
     EXPECT_TRUE(ran);
 }
 
-TEST(CpuQueueAlone, RunsAllButFunctionsInsideOfTheCallWithOneThread) {
+TEST(CpuQueueAlone, RunsCommandsAndFunctionsWithOneThread) {
     const auto device = open_cpu({.cpu_threads = 1});
     const auto queue = device->make_queue();
-    const auto memory = device->allocate(std::size_t{8} << 20);
+    const auto memory = device->allocate(std::size_t{256} << 20);
     const std::byte pattern[] = {std::byte{9}};
-    fill_at(*queue, *memory, 0, memory->size(), pattern);
-    EXPECT_EQ(contents<std::byte>(*memory).back(), std::byte{9});
+    for (const std::size_t size : {std::size_t{64}, std::size_t{8} << 20, memory->size()}) {
+        queue->timeline().wait(fill_at(*queue, *memory, 0, size, pattern));
+        EXPECT_EQ(contents<std::byte>(*memory)[size - 1], std::byte{9});
+    }
     int ran = 0;
     queue->call([&] {
         ran = 1;

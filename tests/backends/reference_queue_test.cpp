@@ -1,6 +1,7 @@
 // The reference device's queue: what runs in its caller, what the queue's thread runs, and what the caller
 // may do meanwhile.
 #include "backends/batch_support.hpp"
+#include "backends/held_kernel.hpp"
 #include "backends/queue_support.hpp"
 #include "backends/reference/reference_device.hpp"
 
@@ -78,6 +79,21 @@ TEST_F(ReferenceQueueTest, ACommandHasRunWhenItsCallReturns) {
     launch_multiply_add(*queue, *program, *memory, 3, 1);
     EXPECT_TRUE(is_idle());
     EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 3);
+}
+
+TEST_F(ReferenceQueueTest, AKernelThatMayTakeLongHoldsUpNeitherItsCallNorATimedWait) {
+    HeldKernel held(device, 50'000'000);
+    const Point point = held.launch(*queue);
+    EXPECT_LT(queue->timeline().completed(), point);
+    const auto memory = device.allocate(sizeof(int));
+    const std::vector<int> data = {5};
+    write_at(*queue, *memory, 0, bytes_of(data));
+    const Point last = launch_multiply_add(*queue, *program, *memory, 3, 1);
+    EXPECT_FALSE(queue->timeline().wait_for(last, 20ms));
+    held.release();
+    EXPECT_TRUE(queue->timeline().wait_for(last, 60s));
+    EXPECT_EQ(held.released(), 1);
+    EXPECT_EQ(*reinterpret_cast<const int*>(memory->host()), 15);
 }
 
 TEST_F(ReferenceQueueTest, ACallbackRunsOnAThreadOfTheQueues) {

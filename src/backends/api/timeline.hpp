@@ -20,7 +20,8 @@ public:
     /// Blocks until `point` has passed. Rethrows (once) the error of a failed command at or before it. The
     /// waiting thread may run some of the work.
     virtual void wait(Point point) = 0;
-    /// Like wait(), but returns false on timeout. Keeps errors for a later wait().
+    /// Like wait(), but returns false on timeout, at most a few milliseconds late: the thread runs no work
+    /// that might take longer. Keeps errors for a later wait().
     virtual bool wait_for(Point point, std::chrono::nanoseconds timeout) = 0;
     /// Returns whether the device is lost: every point counts as passed, and submissions fail.
     [[nodiscard]] virtual bool lost() const noexcept { return false; }

@@ -35,6 +35,7 @@ struct Prepared {
     Transfer transfer;
     std::uint32_t pieces = 0;
     double ns = call_ns;
+    bool brief = true;
 };
 
 Prepared prepare_command(const BatchCommand& command, unsigned threads) {
@@ -42,6 +43,7 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
     if (command.kind == BatchKind::Launch) {
         prepared.kernel = prepare_launch(command.launch(), threads);
         prepared.pieces = prepared.kernel.pieces.count;
+        prepared.brief = prepared.kernel.pieces.brief;
         prepared.ns += estimated_ns(*prepared.kernel.program, command.global);
         return prepared;
     }
@@ -60,7 +62,9 @@ Prepared prepare_command(const BatchCommand& command, unsigned threads) {
 // ---- preparing ----
 
 CpuBatch::CpuBatch(backends::BatchPlan plan, unsigned threads)
-    : value_bytes_(plan.value_bytes), commands_(static_cast<std::uint32_t>(plan.commands.size())) {
+    : value_bytes_(plan.value_bytes),
+      commands_(static_cast<std::uint32_t>(plan.commands.size())),
+      threads_(threads) {
     std::vector<Prepared> prepared;
     std::vector<Weight> weights;
     std::size_t bytes = 0;
@@ -70,6 +74,7 @@ CpuBatch::CpuBatch(backends::BatchPlan plan, unsigned threads)
         weights.push_back({made.ns, std::max(made.pieces, 1u)});
         bytes += kept_bytes(command);
         ns_ += made.ns;
+        brief_ = brief_ && made.brief;
     }
     const std::vector<TaskPlan> tasks = plan_tasks(plan.commands, weights, threads);
     tasks_ = std::vector<Task>(tasks.size());
@@ -121,6 +126,7 @@ CpuBatch::Step CpuBatch::add_transfer(const BatchCommand& command, Transfer tran
 
 void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
     std::vector<std::vector<std::uint32_t>> followers(plans.size());
+    std::uint32_t shares = 0;
     for (std::uint32_t t = 0; t < plans.size(); ++t) {
         const TaskPlan& plan = plans[t];
         Task& task = tasks_[t];
@@ -132,7 +138,9 @@ void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
         if (task.after == 0) roots_.push_back(t);
         const bool follows_last = t == 0 || (task.after == 1 && plan.after[0] == t - 1);
         in_line_ = in_line_ && follows_last && task.pieces == 1;
+        if (task.pieces > 1) task.shares_begin = std::exchange(shares, shares + threads_);
     }
+    shares_ = std::vector<Share>(shares);
     for (std::size_t t = 0; t < plans.size(); ++t) {
         tasks_[t].followers_begin = static_cast<std::uint32_t>(followers_.size());
         followers_.insert(followers_.end(), followers[t].begin(), followers[t].end());
@@ -145,7 +153,7 @@ void CpuBatch::connect(const std::vector<TaskPlan>& plans) {
 // ---- on one thread ----
 
 bool CpuBatch::runs_at_once(std::uint32_t instances) const noexcept {
-    return ns_ * instances <= (in_line_ ? in_line_ns : small_ns);
+    return brief_ && ns_ * instances <= (in_line_ ? in_line_ns : small_ns);
 }
 
 void CpuBatch::run_all(std::span<const std::byte> values, std::uint32_t instances,
@@ -193,34 +201,50 @@ void CpuBatch::run_step(const Step& step, std::uint32_t piece) const {
 
 // ---- by several threads ----
 
-CpuBatch::Next CpuBatch::take(const std::byte* values, std::uint32_t instances) noexcept {
+CpuBatch::Next CpuBatch::take(unsigned thread, const std::byte* values, std::uint32_t instances) noexcept {
     if (!begun_) {  // then this is the only claim
         begun_ = true;
         values_ = values;
         instances_ = instances;
         instance_ = 0;
-        return begin_instance();
+        return begin_instance(thread);
     }
     const std::scoped_lock lock(mutex_);
-    Ready& ready = ready_[first_ready_];
-    const Next next{Next::Kind::Run, {ready.task, ready.begin}};
-    if (++ready.begin == ready.end) {
-        first_ready_ = first_ready_ + 1 == ready_.size() ? 0 : first_ready_ + 1;
-        --ready_count_;
-    }
-    return next;
+    return {Next::Kind::Run, pop(thread)};
 }
 
-CpuBatch::Next CpuBatch::begin_instance() noexcept {
+CpuBatch::Piece CpuBatch::pop(unsigned thread) noexcept {
+    constexpr std::size_t near = 4;  // looks no further, to keep the lock short
+    for (std::size_t place = 0; place < std::min(ready_count_, near); ++place) {
+        const Ready ready = ready_at(place);
+        if (!ready.shared) continue;
+        if (const auto own = take_own(shares_of(tasks_[ready.task]), thread)) {
+            took(place);
+            return {ready.task, *own};
+        }
+    }
+    const Ready first = ready_at(0);
+    took(0);
+    return {first.task, first.shared ? take_piece(shares_of(tasks_[first.task]), thread) : first.index};
+}
+
+void CpuBatch::took(std::size_t place) noexcept {
+    if (--ready_at(place).left != 0) return;
+    for (; place > 0; --place) ready_at(place) = ready_at(place - 1);
+    first_ready_ = first_ready_ + 1 == ready_.size() ? 0 : first_ready_ + 1;
+    --ready_count_;
+}
+
+CpuBatch::Next CpuBatch::begin_instance(unsigned thread) noexcept {
     patch(values_);
     values_ += value_bytes_;
     ends_left_.store(ends_, std::memory_order_relaxed);
     Next next;
-    for (const std::uint32_t root : roots_) make_ready(root, next);
+    for (const std::uint32_t root : roots_) make_ready(root, thread, next);
     return next;
 }
 
-CpuBatch::Next CpuBatch::give_back(Piece piece) noexcept {
+CpuBatch::Next CpuBatch::give_back(unsigned thread, Piece piece) noexcept {
     Task& task = tasks_[piece.task];
     if (task.pieces > 1) {
         if (task.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return {};
@@ -230,7 +254,7 @@ CpuBatch::Next CpuBatch::give_back(Piece piece) noexcept {
         if (ends_ != 1 && ends_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return {};
         if (--instances_ != 0) {
             ++instance_;
-            return begin_instance();
+            return begin_instance(thread);
         }
         begun_ = false;
         return {Next::Kind::End, {}};
@@ -245,30 +269,32 @@ CpuBatch::Next CpuBatch::give_back(Piece piece) noexcept {
             if (after.waiting.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
             after.waiting.store(after.after, std::memory_order_relaxed);
         }
-        make_ready(*follower, next);
+        make_ready(*follower, thread, next);
     }
     return next;
 }
 
-void CpuBatch::make_ready(std::uint32_t task, Next& next) noexcept {
-    std::uint32_t first = 0;
-    const std::uint32_t pieces = tasks_[task].pieces;
-    if (next.kind == Next::Kind::Nothing) {
+void CpuBatch::make_ready(std::uint32_t index, unsigned thread, Next& next) noexcept {
+    Task& task = tasks_[index];
+    const bool continues = next.kind == Next::Kind::Nothing;
+    const bool shared = task.pieces > 1;
+    if (shared) deal(shares_of(task), task.pieces);
+    if (continues) {
         next.kind = Next::Kind::Run;
-        next.piece = {task, 0};
-        first = 1;
+        next.piece = {index, shared ? take_piece(shares_of(task), thread) : 0};
     }
-    if (first == pieces) return;
-    push({task, first, pieces});
-    next.claimable += pieces - first;
+    const std::uint32_t left = task.pieces - (continues ? 1 : 0);
+    if (left == 0) return;
+    push({.task = index, .left = left, .index = 0, .shared = shared});
+    next.claimable += left;
 }
 
-void CpuBatch::put_back(Piece piece) noexcept { push({piece.task, piece.index, piece.index + 1}); }
+void CpuBatch::put_back(Piece piece) noexcept { push({.task = piece.task, .left = 1, .index = piece.index}); }
 
 void CpuBatch::push(Ready ready) noexcept {
     const std::scoped_lock lock(mutex_);
-    const std::size_t place = first_ready_ + ready_count_++;
-    ready_[place < ready_.size() ? place : place - ready_.size()] = ready;
+    ready_at(ready_count_) = ready;
+    ++ready_count_;
 }
 
 }  // namespace volley::backends::cpu

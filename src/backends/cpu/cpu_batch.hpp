@@ -2,8 +2,8 @@
 // tasks that threads run as soon as the tasks that they depend on have ended.
 //
 // In a queue it is one command, whose `claim` counts the ready pieces: a thread that has claimed one takes
-// the first of the list of ready pieces. Instances run one after the other: the thread that ends one begins
-// the next.
+// one of the list of ready tasks, if possible one of its own share (cpu_shares.hpp). Instances run one after
+// the other: the thread that ends one begins the next.
 //
 // Invariants: there are never more claims than pieces in the list. While a thread holds a piece or a claim,
 // the batch has not ended. Only the thread that begins or ends an instance accesses what is not atomic, and
@@ -14,6 +14,7 @@
 
 #include "backends/api/batch.hpp"
 #include "backends/cpu/cpu_command.hpp"
+#include "backends/cpu/cpu_shares.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -51,19 +52,23 @@ public:
     [[nodiscard]] std::size_t value_bytes() const noexcept { return value_bytes_; }
     /// Whether the submitting thread should run the instances itself.
     [[nodiscard]] bool runs_at_once(std::uint32_t instances) const noexcept;
+    /// Whether no piece takes much longer than slice_ns.
+    [[nodiscard]] bool is_brief() const noexcept { return brief_; }
+    /// Whether no two pieces can run concurrently.
+    [[nodiscard]] bool is_in_line() const noexcept { return in_line_; }
 
     /// Runs all instances on this thread. Throws the first error after everything has run.
     void run_all(std::span<const std::byte> values, std::uint32_t instances, const backends::TimesTag& times);
 
-    // For threads of a queue:
+    // For threads of a queue; `thread` is the calling one's number:
     /// Exchanges a claim for a piece. The first claim begins the submission; `values` stay valid until it has
     /// ended.
-    [[nodiscard]] Next take(const std::byte* values, std::uint32_t instances) noexcept;
+    [[nodiscard]] Next take(unsigned thread, const std::byte* values, std::uint32_t instances) noexcept;
     /// Runs a piece, reports the times of its commands on request, and returns their first error.
     [[nodiscard]] std::exception_ptr run(Piece piece, const backends::TimesTag& times) const noexcept;
     /// Returns a piece that has run. The pieces that it made ready are in the list, except the one that the
     /// thread continues with. If the answer is Nothing, the batch may have been destroyed.
-    [[nodiscard]] Next give_back(Piece piece) noexcept;
+    [[nodiscard]] Next give_back(unsigned thread, Piece piece) noexcept;
     /// Puts a piece that has not run into the list.
     void put_back(Piece piece) noexcept;
 
@@ -78,6 +83,7 @@ private:
         std::uint32_t begin = 0, end = 0;                      // in steps_
         std::uint32_t followers_begin = 0, followers_end = 0;  // in followers_
         std::uint32_t pieces = 1;
+        std::uint32_t shares_begin = 0;         // in shares_, if it has several pieces
         std::uint32_t after = 0;                // tasks that it depends on,
         std::atomic<std::uint32_t> waiting{0};  //   and how many of them have not ended
         std::atomic<std::uint32_t> left{0};     // pieces that have not ended
@@ -91,7 +97,9 @@ private:
     /// Pieces of a task that no thread has taken.
     struct Ready {
         std::uint32_t task = 0;
-        std::uint32_t begin = 0, end = 0;
+        std::uint32_t left = 0;
+        std::uint32_t index = 0;  // of the only one, if it is not in the task's shares
+        bool shared = false;
     };
 
     [[nodiscard]] Step add_launch(const backends::BatchCommand& command, KernelRun run, std::byte* args);
@@ -100,9 +108,21 @@ private:
     void connect(const std::vector<TaskPlan>& plans);
     void run_step(const Step& step, std::uint32_t piece) const;
     void patch(const std::byte* values) noexcept;
-    [[nodiscard]] Next begin_instance() noexcept;
-    void make_ready(std::uint32_t task, Next& next) noexcept;
+    [[nodiscard]] Next begin_instance(unsigned thread) noexcept;
+    void make_ready(std::uint32_t index, unsigned thread, Next& next) noexcept;
+    [[nodiscard]] std::span<Share> shares_of(const Task& task) noexcept {
+        return std::span(shares_).subspan(task.shares_begin, threads_);
+    }
     void push(Ready ready) noexcept;
+    // With mutex_ held:
+    [[nodiscard]] Ready& ready_at(std::size_t place) noexcept {
+        place += first_ready_;
+        return ready_[place < ready_.size() ? place : place - ready_.size()];
+    }
+    /// Takes a piece of the thread's own shares, or else of the oldest ready task.
+    [[nodiscard]] Piece pop(unsigned thread) noexcept;
+    /// Counts a piece that was taken.
+    void took(std::size_t place) noexcept;
 
     // Constant, in the order in which a single thread runs the tasks.
     std::unique_ptr<std::byte[]> bytes_;  // arguments and patterns
@@ -116,7 +136,9 @@ private:
     std::size_t value_bytes_ = 0;
     std::uint32_t commands_ = 0;  // of the plan
     double ns_ = 0;               // of an instance, on one thread
-    bool in_line_ = true;         // no two pieces can run concurrently
+    bool in_line_ = true;
+    bool brief_ = true;
+    unsigned threads_ = 1;
 
     // The current submission.
     bool begun_ = false;
@@ -125,6 +147,8 @@ private:
     std::uint32_t instance_ = 0;         // that runs now
     std::vector<Task> tasks_;
     std::atomic<std::uint32_t> ends_left_{0};
+
+    std::vector<Share> shares_;  // of the tasks with several pieces
 
     std::mutex mutex_;  // the ready pieces: a ring with room for all that can be ready
     std::vector<Ready> ready_;

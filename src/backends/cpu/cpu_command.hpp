@@ -34,6 +34,8 @@ struct Pieces {
     std::uint64_t segments = 1;  // pieces of a row
     std::uint64_t segment = 0;   // invocations in a segment, a multiple of the width
     bool grouped = false;
+    bool small = false;  // surely cheaper than handing it to another thread
+    bool brief = false;  // no piece takes much longer than slice_ns
 };
 
 /// What a launch needs at run time besides its arguments.
@@ -80,12 +82,10 @@ struct Wait {
 
 struct CpuCommand {
     // The word `claim`. The lower half counts the pieces left to claim. The upper half has the lower bits of
-    // the command's point, so that a thread that helps up to a point takes nothing after it, and two flags:
-    static constexpr std::uint64_t elsewhere = std::uint64_t{1} << 63;  // waits for another queue
-    static constexpr std::uint64_t two_ended = std::uint64_t{1} << 62;  // claimed from both ends; then
-    static constexpr unsigned front_shift =
-        16;  // the lower half has here how many were claimed from the front
-    static constexpr std::uint32_t most_pieces = (1u << front_shift) - 1;
+    // the command's point, so that a thread that helps up to a point takes nothing after it, and flags:
+    static constexpr std::uint64_t elsewhere = std::uint64_t{1} << 63;     // waits for another queue
+    static constexpr std::uint64_t brief_pieces = std::uint64_t{1} << 62;  // `brief` is set
+    static constexpr std::uint64_t workers_only = std::uint64_t{1} << 61;  // waiting threads do not help
     static constexpr unsigned point_shift = 32;
     static constexpr std::uint64_t point_mask = (std::uint64_t{1} << 29) - 1;
 
@@ -93,8 +93,7 @@ struct CpuCommand {
         return (point & point_mask) << point_shift;
     }
     [[nodiscard]] static constexpr std::uint32_t left(std::uint64_t word) noexcept {
-        const auto pieces = static_cast<std::uint32_t>(word);
-        return (word & two_ended) != 0 ? pieces & most_pieces : pieces;
+        return static_cast<std::uint32_t>(word);
     }
     static constexpr backends::Point everything = ~backends::Point{0};
     /// Whether the word's command is after the point. No queue holds enough commands for an ambiguity.
@@ -103,16 +102,13 @@ struct CpuCommand {
         const std::uint64_t ahead = ((word >> point_shift) - point) & point_mask;
         return ahead != 0 && ahead <= point_mask / 2;
     }
-    /// Whether a thread that helps up to the point can claim a piece.
-    [[nodiscard]] static constexpr bool has_piece(std::uint64_t word, backends::Point until) noexcept {
-        return left(word) != 0 && !is_after(word, until);
-    }
     static constexpr std::size_t inline_bytes = 512;  // 16 buffers, or 16 values of 32 bytes
 
     std::atomic<std::uint64_t> claim{0};
     std::atomic<std::uint32_t> finished{0};
 
     CpuCommandKind kind = CpuCommandKind::Launch;
+    bool brief = true;  // no piece takes much longer than slice_ns
     std::uint32_t pieces = 1;
     backends::Point point = 0;
     CpuCommand* next = nullptr;

@@ -36,13 +36,22 @@ double estimated_ns(const CpuProgram& program, ir::Dim3 global) {
 }
 
 Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned threads) {
+    constexpr double most_pieces = 1u << 16;
     Pieces pieces;
     pieces.grouped = !program.flat();
     const std::uint64_t rows = std::uint64_t{global[1]} * global[2];
     const double total = estimated_ns(program, global);
-    if (threads == 1 || total < small_ns) return pieces;
-    const auto wanted = static_cast<std::uint64_t>(std::clamp(total / piece_ns, 2.0, 16.0 * threads));
+    const bool certain = !program.wants_measuring();
+    pieces.small = certain && total < small_ns;
+    pieces.brief = certain && total <= 2 * slice_ns;
+    if (total < small_ns) return pieces;
+    const double by_time = total / slice_ns;
+    const double by_threads = threads == 1 ? 1 : std::clamp(total / piece_ns, 2.0, 16.0 * threads);
+    if (threads == 1 && by_time <= 1) return pieces;
     const auto ceil_div = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
+    // Equally many for each thread; otherwise some would move to another thread in every launch.
+    const auto enough = static_cast<std::uint64_t>(std::min(std::max(by_time, by_threads), most_pieces));
+    const std::uint64_t wanted = ceil_div(enough, threads) * threads;
     if (pieces.grouped) {
         std::uint64_t groups = 1;
         for (std::size_t d = 0; d < 3; ++d) groups *= ceil_div(global[d], local[d]);
@@ -52,12 +61,16 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
         pieces.rows = ceil_div(rows, wanted);
         pieces.count = static_cast<std::uint32_t>(ceil_div(rows, pieces.rows));
     } else {
-        // Use whole cache lines for every element type, so that no two threads write to the same line.
-        const std::uint64_t unit = std::max<std::uint64_t>(64, program.width());
+        // Whole cache lines of every element type, so that no two threads write to one line, unless that
+        // would keep costly invocations together.
+        constexpr std::uint64_t line = 64;
+        const bool costly = program.cost() * line > piece_ns;
+        const std::uint64_t unit = costly ? program.width() : std::max<std::uint64_t>(line, program.width());
         pieces.segment = ceil_div(ceil_div(global[0], ceil_div(wanted, rows)), unit) * unit;
         pieces.segments = ceil_div(global[0], pieces.segment);
         pieces.count = static_cast<std::uint32_t>(rows * pieces.segments);
     }
+    pieces.brief = certain && total / pieces.count <= 2 * slice_ns;
     return pieces;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/api/program.hpp"
-#include "backends/cpu/cpu_cost.hpp"
+#include "backends/common/kernel_cost.hpp"
 #include "codegen/llvm/compiler.hpp"
 #include "core/last_hit_cache.hpp"
 
@@ -34,7 +34,7 @@ public:
     /// Whether any buffer is only written.
     [[nodiscard]] bool streams() const noexcept { return streams_; }
     /// Returns the nanoseconds of one invocation, which decide whether a launch is worth other threads. An
-    /// estimate from the operations; if the length of a loop is unknown, recent measurements.
+    /// estimate from the operations; if that is not certain, recent measurements.
     [[nodiscard]] double cost() const noexcept {
         const double measured = measured_.load(std::memory_order_relaxed);
         return measured > 0 ? measured : estimate_.ns;

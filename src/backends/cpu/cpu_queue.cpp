@@ -19,7 +19,7 @@ Point CpuQueue::launch(const backends::Launch& launch) {
     KernelRun run = prepare_launch(launch, timeline_.threads());
     const std::size_t size = run.program->args().size;
     CpuTimeline::Lock lock = timeline_.lock();
-    if (timeline_.idle() && run.pieces.count == 1 && size <= CpuCommand::inline_bytes) {
+    if (timeline_.idle() && run.pieces.small && size <= CpuCommand::inline_bytes) {
         alignas(64) std::byte args[CpuCommand::inline_bytes];
         pack_arguments(*run.program, launch.args, args);
         run.work.args = args;
@@ -34,6 +34,7 @@ Point CpuQueue::launch(const backends::Launch& launch) {
     CpuCommand* command = timeline_.take_free();
     command->kind = CpuCommandKind::Launch;
     command->pieces = run.pieces.count;
+    command->brief = run.pieces.brief;
     command->kernel = run;
     std::byte* args = command->reserve(size);
     pack_arguments(*run.program, launch.args, args);
@@ -59,6 +60,7 @@ Point CpuQueue::mark() {
     CpuCommand* command = timeline_.take_free();
     command->kind = CpuCommandKind::Mark;
     command->pieces = 1;
+    command->brief = true;
     return timeline_.submit(command, lock);
 }
 
@@ -80,6 +82,7 @@ Point CpuQueue::submit(backends::Batch& given, std::uint32_t instances, std::spa
     CpuCommand* command = timeline_.take_free();
     command->kind = CpuCommandKind::Batch;
     command->pieces = 1;  // the claiming thread begins the first instance, which adds more
+    command->brief = batch.is_brief();
     command->batch = &batch;
     command->instances = instances;
     std::byte* kept = command->reserve(values.size());

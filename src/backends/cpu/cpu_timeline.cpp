@@ -19,7 +19,9 @@ constexpr Point backlog = 4096;  // pending commands before the submitting threa
 
 }  // namespace
 
-CpuTimeline::CpuTimeline(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)) { pool_->add(*this); }
+CpuTimeline::CpuTimeline(std::shared_ptr<CpuPool> pool) : pool_(std::move(pool)), shares_(pool_->threads()) {
+    pool_->add(*this);
+}
 
 CpuTimeline::~CpuTimeline() {
     help_until(last(), forever);
@@ -53,9 +55,12 @@ bool CpuTimeline::open(CpuCommand* command) noexcept {
         keep(command);
     } else {
         word |= command->pieces;
-        // The pieces of a batch are counted as they become ready, so they have no front and back.
-        const bool can_cut = command->pieces > 1 && command->pieces <= CpuCommand::most_pieces;
-        if (can_cut && command->kind != CpuCommandKind::Batch) word |= CpuCommand::two_ended;
+        if (command->brief) word |= CpuCommand::brief_pieces;
+        if (command->pieces > 1) deal(shares_, command->pieces);
+        const bool is_batch = command->kind == CpuCommandKind::Batch;
+        const bool for_several = is_batch ? !command->batch->is_in_line() : command->pieces > 1;
+        // The pool's thread is the only one that computes: one that waits would be a second.
+        if (for_several && pool_->threads() == 1) word |= CpuCommand::workers_only;
     }
     command->finished.store(0, std::memory_order_relaxed);
     open_.store(command, std::memory_order_release);
@@ -87,8 +92,6 @@ void CpuTimeline::retire_first() noexcept {
 
 Point CpuTimeline::submit(CpuCommand* command, Lock& lock) {
     const bool was_idle = idle();
-    // On an idle queue the command runs below.
-    if (is_alone() && !was_idle) need_keeper();
     const Point point = submitted_.load(std::memory_order_relaxed) + 1;
     command->point = point;
     command->next = nullptr;
@@ -98,13 +101,8 @@ Point CpuTimeline::submit(CpuCommand* command, Lock& lock) {
     if (is_hosts(*command)) hosts_.fetch_add(1, std::memory_order_relaxed);
     submitted_.store(point, std::memory_order_release);
     if (was_idle) open_first();
-    if (is_alone()) {
-        lock.unlock();
-        while (const Claim mine = claim(false)) run(mine, {});  // no other thread does
-    } else {
-        lock.unlock();
-        if (was_idle) pool_->notify();
-    }
+    lock.unlock();
+    if (was_idle) pool_->notify();
     return point;
 }
 
@@ -118,54 +116,49 @@ Point CpuTimeline::pass() noexcept {
 void CpuTimeline::make_room() {
     const Point point = last();
     // After a callback or a wait this might never end: they may depend on this thread.
-    if (point < completed() + backlog || CpuPool::on_worker() || has_host_commands()) return;
+    if (point < completed() + backlog || CpuPool::thread_number() != 0 || has_host_commands()) return;
     help_until(point - backlog / 2, forever);
 }
 
 // ---- running ----
 
-Claim CpuTimeline::claim(bool worker, Point until) noexcept {
+Claim CpuTimeline::claim(const Turn& turn) noexcept {
     CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return {};
     std::uint64_t word = command->claim.load(std::memory_order_acquire);
-    while (CpuCommand::has_piece(word, until)) {
-        const std::uint32_t left = CpuCommand::left(word);
-        // Waiting threads begin at the front and workers at the back, so that in the next command over the
-        // same memory each finds in its caches what it used in this one.
-        const bool two_ended = (word & CpuCommand::two_ended) != 0;
-        const std::uint32_t front = static_cast<std::uint32_t>(word) >> CpuCommand::front_shift;
-        const std::uint64_t taken = two_ended && !worker ? 1u << CpuCommand::front_shift : 0;
-        if (command->claim.compare_exchange_weak(word, word - 1 + taken, std::memory_order_acq_rel,
-                                                 std::memory_order_acquire)) {
-            if (!two_ended) return {command, command->pieces - left};
-            return {command, worker ? front + left - 1 : front};
-        }
+    while (turn.can_claim(word)) {
+        if (!command->claim.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel,
+                                                  std::memory_order_acquire))
+            continue;
+        // With the claim, the thread may read the command.
+        if (command->pieces == 1) return {command, 0};
+        return {command, take_piece(shares_, turn.thread)};
     }
     return {};
 }
 
-bool CpuTimeline::can_claim(Point until) const noexcept {
+bool CpuTimeline::has_work() const noexcept {
     const CpuCommand* command = open_.load(std::memory_order_acquire);
-    if (command == nullptr) return false;
-    return CpuCommand::has_piece(command->claim.load(std::memory_order_acquire), until);
+    return command != nullptr && CpuCommand::left(command->claim.load(std::memory_order_acquire)) != 0;
 }
 
-bool CpuTimeline::can_help(Point until) const noexcept {
+bool CpuTimeline::can_help(const Turn& turn) const noexcept {
     const CpuCommand* command = open_.load(std::memory_order_acquire);
     if (command == nullptr) return false;
     const std::uint64_t word = command->claim.load(std::memory_order_acquire);
-    if ((word & CpuCommand::elsewhere) != 0) return !CpuCommand::is_after(word, until);
-    return CpuCommand::has_piece(word, until);
+    if ((word & CpuCommand::elsewhere) != 0) return !CpuCommand::is_after(word, turn.until);
+    return turn.can_claim(word);
 }
 
-void CpuTimeline::run_claimed(Claim claim) {
+void CpuTimeline::run_claimed(Claim claim, unsigned worker, Clock::time_point deadline) {
     constexpr int in_a_row = 64;  // commands, or pieces of a batch, before other queues have their turn
-    run(claim, {.worker = true, .budget = in_a_row});
+    run(claim, {.thread = worker, .budget = in_a_row, .deadline = deadline});
 }
 
 void CpuTimeline::run(Claim mine, Turn turn) {
     while (mine) {
         CpuCommand* command = mine.command;
+        if (!command->brief && turn.thread != 0) pool_->guard_workers();
         if (command->kind == CpuCommandKind::Batch) {
             if (!run_batch(*command, turn)) return;
             mine = finish(command, turn);
@@ -174,7 +167,7 @@ void CpuTimeline::run(Claim mine, Turn turn) {
         const std::uint32_t pieces = command->pieces;
         execute(*command, mine.piece);
         // Claims the next piece before returning this one: a held piece keeps command and queue alive.
-        mine = turn.is_late() ? Claim{} : claim(turn.worker, turn.until);
+        mine = turn.is_late() ? Claim{} : claim(turn);
         if (command->finished.fetch_add(1, std::memory_order_acq_rel) + 1 == pieces)
             mine = finish(command, turn);
     }
@@ -216,14 +209,14 @@ void CpuTimeline::execute_piece(CpuCommand& command, std::uint32_t piece) {
 bool CpuTimeline::run_batch(CpuCommand& command, Turn& turn) noexcept {
     using Kind = CpuBatch::Next::Kind;
     CpuBatch& batch = *command.batch;
-    CpuBatch::Next next = batch.take(command.values, command.instances);
+    CpuBatch::Next next = batch.take(turn.thread, command.values, command.instances);
     for (;;) {
-        if (next.claimable != 0) publish(command, next.claimable, false);
+        if (next.claimable != 0) publish(command, next.claimable);
         if (std::exception_ptr error = batch.run(next.piece, command.times))
             errors_.add(command.point, std::move(error));
         // As in run(), claims the next piece before returning this one.
-        const std::uint32_t claimed = claim(turn.worker, turn.until) ? 1 : 0;
-        next = batch.give_back(next.piece);
+        const std::uint32_t claimed = claim(turn) ? 1 : 0;
+        next = batch.give_back(turn.thread, next.piece);
         if (next.kind == Kind::End) return true;
         if (next.kind == Kind::Nothing && claimed == 0) return false;
         if (--turn.budget <= 0 || turn.is_late()) {
@@ -231,24 +224,23 @@ bool CpuTimeline::run_batch(CpuCommand& command, Turn& turn) noexcept {
                 batch.put_back(next.piece);
                 ++next.claimable;
             }
-            publish(command, next.claimable + claimed, true);
+            publish(command, next.claimable + claimed);
             return false;
         }
         if (next.kind == Kind::Run) {
             next.claimable += claimed;  // prefers what became ready here: it is in this core's caches
         } else {
-            next = batch.take(command.values, command.instances);
+            next = batch.take(turn.thread, command.values, command.instances);
         }
     }
 }
 
-void CpuTimeline::publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept {
+void CpuTimeline::publish(CpuCommand& command, std::uint32_t pieces) noexcept {
     CpuPool& pool = *pool_;
     {
         const std::scoped_lock lock(mutex_);
         command.claim.fetch_add(pieces, std::memory_order_release);
         if (sleepers_ > 0) progress_.notify_all();
-        if (leaves && is_alone()) keeper_wake_.notify_one();
     }
     // From here on the queue may be destroyed, unless this thread holds a piece of it.
     pool.notify();
@@ -266,9 +258,8 @@ Claim CpuTimeline::finish(CpuCommand* command, Turn& turn) noexcept {
         retire_first();
         open_first();
         if (first_ != nullptr) {
-            if (goes_on) next = claim(turn.worker, turn.until);
+            if (goes_on) next = claim(turn);
             more = has_work();
-            if (more && !next && is_alone()) keeper_wake_.notify_one();
         }
         if (sleepers_ > 0) progress_.notify_all();
         if (waits_ != nullptr) passed = take_passed();
@@ -281,10 +272,10 @@ Claim CpuTimeline::finish(CpuCommand* command, Turn& turn) noexcept {
 
 // ---- waiting ----
 
-bool CpuTimeline::spin_until(Point point, Deadline end) const noexcept {
+bool CpuTimeline::spin_until(const Turn& turn, Deadline end) const noexcept {
     do {
         for (int i = 0; i < 32; ++i) {
-            if (completed() >= point || can_help(point)) return true;
+            if (completed() >= turn.until || can_help(turn)) return true;
             pause();
         }
         backends::HostCoresUse::give_way();
@@ -292,34 +283,36 @@ bool CpuTimeline::spin_until(Point point, Deadline end) const noexcept {
     return false;
 }
 
-bool CpuTimeline::sleep_until(Point point, Deadline deadline) {
-    const auto ready = [&] { return completed() >= point || can_help(point); };
+bool CpuTimeline::sleep_until(const Turn& turn) {
+    const auto ready = [&] { return completed() >= turn.until || can_help(turn); };
     std::unique_lock lock(mutex_);
     ++sleepers_;
     bool in_time = true;
-    if (deadline == forever) {
+    if (turn.deadline == forever) {
         progress_.wait(lock, ready);
     } else {
-        in_time = progress_.wait_until(lock, deadline, ready);
+        in_time = progress_.wait_until(lock, turn.deadline, ready);
     }
     --sleepers_;
     return in_time;
 }
 
 bool CpuTimeline::help_until(Point point, Deadline deadline) {
-    const bool worker = CpuPool::on_worker();
+    const bool limited = deadline != forever;
+    const Turn turn{
+        .thread = CpuPool::thread_number(), .until = point, .deadline = deadline, .only_brief = limited};
     while (completed() < point) {
-        if (deadline != forever && Clock::now() >= deadline) return false;
-        if (const Claim mine = claim(worker, point)) {
-            run(mine, {.worker = worker, .until = point, .deadline = deadline});
+        if (limited && Clock::now() >= deadline) return false;
+        if (const Claim mine = claim(turn)) {
+            run(mine, turn);
             continue;
         }
-        if (can_help(point)) {
-            if (!help_awaited(point, deadline)) pause();
+        if (can_help(turn)) {
+            if (!help_awaited(turn)) pause();
             continue;
         }
-        if (!spin_until(point, std::min(Clock::now() + spin_time, deadline))) {
-            if (!sleep_until(point, deadline)) return completed() >= point;
+        if (!spin_until(turn, std::min(Clock::now() + pool_->spin_time(), deadline))) {
+            if (!sleep_until(turn)) return completed() >= point;
         }
     }
     return true;

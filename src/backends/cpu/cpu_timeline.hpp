@@ -5,6 +5,9 @@
 // no pieces: that queue's timeline reports when its point has passed. Callbacks, and waits for other devices,
 // run on a thread that belongs to this timeline, the keeper.
 //
+// A thread with a time limit runs only pieces that are known to be short: one of unknown length might keep it
+// for hours.
+//
 // Invariants: the commands of the list have the points completed_ + 1 to submitted_; only the first has
 // pieces to claim. No thread holds the locks of two timelines.
 #pragma once
@@ -13,6 +16,7 @@
 #include "backends/common/error_list.hpp"
 #include "backends/cpu/cpu_command.hpp"
 #include "backends/cpu/cpu_pool.hpp"
+#include "backends/cpu/cpu_shares.hpp"
 #include "backends/cpu/cpu_turn.hpp"
 
 #include <atomic>
@@ -23,6 +27,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace volley::backends::cpu {
 
@@ -75,32 +80,30 @@ public:
 
 private:
     // WorkSource
-    [[nodiscard]] Claim claim(bool worker) noexcept override { return claim(worker, CpuCommand::everything); }
-    [[nodiscard]] bool has_work() const noexcept override { return can_claim(CpuCommand::everything); }
-    void run_claimed(Claim claim) override;
+    [[nodiscard]] Claim claim(unsigned worker) noexcept override { return claim(Turn{.thread = worker}); }
+    [[nodiscard]] bool has_work() const noexcept override;
+    void run_claimed(Claim claim, unsigned worker, Clock::time_point deadline) override;
 
-    [[nodiscard]] Claim claim(bool worker, backends::Point until) noexcept;
-    [[nodiscard]] bool can_claim(backends::Point until) const noexcept;
-    /// As can_claim, or the queue that this one waits for can be helped.
-    [[nodiscard]] bool can_help(backends::Point until) const noexcept;
+    [[nodiscard]] Claim claim(const Turn& turn) noexcept;
+    /// Whether there is a piece to claim, or the queue that this one waits for can be helped.
+    [[nodiscard]] bool can_help(const Turn& turn) const noexcept;
 
     /// If the first command, not after the point, waits for another queue: helps that queue until the wait
     /// has passed. Otherwise returns false.
-    bool help_awaited(backends::Point until, Deadline deadline);
-    // Both return early if there is something to help with, and false if the time is over.
-    [[nodiscard]] bool spin_until(backends::Point point, Deadline end) const noexcept;
-    bool sleep_until(backends::Point point, Deadline deadline);
+    bool help_awaited(const Turn& turn);
+    // Both wait for the turn's last point. They return early if there is something to help with, and false if
+    // the time is over.
+    [[nodiscard]] bool spin_until(const Turn& turn, Deadline end) const noexcept;
+    bool sleep_until(const Turn& turn);
     void run(Claim claim, Turn turn);
     void execute(CpuCommand& command, std::uint32_t piece) noexcept;
     void execute_piece(CpuCommand& command, std::uint32_t piece);
     /// Runs a claimed piece of a batch and the pieces that it makes ready. Returns true if the batch, and
     /// with it the command, has ended; otherwise this thread holds nothing of it any more.
     [[nodiscard]] bool run_batch(CpuCommand& command, Turn& turn) noexcept;
-    /// Adds pieces of the open command that can be claimed: by others, if this thread leaves.
-    void publish(CpuCommand& command, std::uint32_t pieces, bool leaves) noexcept;
+    /// Adds pieces of the open command that can be claimed.
+    void publish(CpuCommand& command, std::uint32_t pieces) noexcept;
     [[nodiscard]] Claim finish(CpuCommand* command, Turn& turn) noexcept;
-    /// Whether the keeper is the only worker.
-    [[nodiscard]] bool is_alone() const noexcept { return pool_->workers() == 0; }
 
     // With mutex_ held:
     /// Returns false for a wait that has passed.
@@ -125,8 +128,8 @@ private:
     /// Ends a wait of this queue, and returns the waits of other queues that have passed with it.
     [[nodiscard]] CpuCommand* end_wait(CpuCommand* command) noexcept;
 
-    // The keeper runs host callbacks, which may take any time and need any other thread, waits for other
-    // devices, and is the worker if the pool has none.
+    // The keeper runs host callbacks, which may take any time and need any other thread, and waits for other
+    // devices.
     void run_keeper();
     void stop_keeper() noexcept;
 
@@ -139,6 +142,7 @@ private:
     std::atomic<backends::Point> submitted_{0};
     std::atomic<backends::Point> completed_{0};
     std::atomic<CpuCommand*> open_{nullptr};  // the first command, or nullptr
+    std::vector<Share> shares_;               // of its pieces, one per thread; a batch has its own
 
     std::mutex mutex_;
     std::condition_variable progress_;  // a command has finished

@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_queue.hpp"
 #include "core/fail.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace volley::backends::cpu {
@@ -47,18 +48,22 @@ double estimated_ns(const Transfer& transfer) {
     return static_cast<double>(rect.bytes() + row_bytes * rect.rows()) * (small_ns / small_copy);
 }
 
+bool is_small(const Transfer& transfer) { return estimated_ns(transfer) <= small_ns; }
+
 std::uint32_t arrange(Transfer& transfer, unsigned threads) {
     transfer.streaming = transfer.move.rect.bytes() >= backends::large_copy();
-    if (threads == 1 || estimated_ns(transfer) <= small_ns) return 1;
+    const double total = estimated_ns(transfer);
+    if (is_small(transfer) || (threads == 1 && total <= slice_ns)) return 1;
     // Four pieces per thread even out differences between threads.
-    return cut(transfer, std::uint64_t{4} * threads);
+    const auto by_time = static_cast<std::uint64_t>(total / slice_ns);
+    return cut(transfer, std::max(by_time, std::uint64_t{4} * threads));
 }
 
 Point CpuQueue::transfer(Transfer transfer, CpuCommandKind kind) {
     if (transfer.move.rect.row == 0) return last();
     const std::uint32_t pieces = arrange(transfer, timeline_.threads());
     CpuTimeline::Lock lock = timeline_.lock();
-    if (!timeline_.idle() || pieces != 1) {
+    if (!timeline_.idle() || !is_small(transfer)) {
         lock.unlock();
         timeline_.make_room();
         lock.lock();
@@ -68,7 +73,7 @@ Point CpuQueue::transfer(Transfer transfer, CpuCommandKind kind) {
 
 Point CpuQueue::submit_transfer(const Transfer& transfer, CpuCommandKind kind, std::uint32_t pieces,
                                 CpuTimeline::Lock& lock) {
-    if (timeline_.idle() && pieces == 1) {
+    if (timeline_.idle() && is_small(transfer)) {
         return timeline_.run_here([&] {
             const backends::TimedHere timed;
             kind == CpuCommandKind::Copy ? run_copy(transfer, 0) : run_fill(transfer, 0);
@@ -77,6 +82,7 @@ Point CpuQueue::submit_transfer(const Transfer& transfer, CpuCommandKind kind, s
     CpuCommand* command = timeline_.take_free();
     command->kind = kind;
     command->pieces = pieces;
+    command->brief = true;
     command->transfer = transfer;
     if (kind == CpuCommandKind::Fill) {
         std::byte* pattern = command->reserve(transfer.pattern);
@@ -102,6 +108,7 @@ Point CpuQueue::write(Memory& to, const std::byte* from, const RectMove& move) {
         command->kind = CpuCommandKind::Copy;
         command->transfer = copying(to.host(), aside, {move.rect, move.to, aside_at});
         command->pieces = arrange(command->transfer, timeline_.threads());
+        command->brief = true;
         lock.lock();
         return timeline_.submit(command, lock);
     }

@@ -17,6 +17,9 @@ namespace volley::backends::cpu {
 /// Estimates how long one thread takes, in nanoseconds.
 [[nodiscard]] double estimated_ns(const Transfer& transfer);
 
+/// Returns whether the transfer is cheaper than handing it to another thread.
+[[nodiscard]] bool is_small(const Transfer& transfer);
+
 /// Chooses how up to `threads` threads do the transfer, and returns the number of pieces: one if other
 /// threads are not worth it. The transfer is not empty.
 [[nodiscard]] std::uint32_t arrange(Transfer& transfer, unsigned threads);

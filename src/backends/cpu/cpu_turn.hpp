@@ -1,4 +1,4 @@
-// Limits how much of a queue's work a thread runs before it does something else.
+// What a thread may run of a queue's work, and for how long, before it does something else.
 #pragma once
 
 #include "backends/cpu/cpu_command.hpp"
@@ -13,10 +13,19 @@ struct Turn {
     using Deadline = Clock::time_point;
     static constexpr Deadline forever = Deadline::max();
 
-    bool worker = false;                             // starts at the back
+    unsigned thread = 0;                             // CpuPool::thread_number()
     backends::Point until = CpuCommand::everything;  // runs nothing after this point
     int budget = std::numeric_limits<int>::max();    // commands, or pieces of a batch
     Deadline deadline = forever;
+    /// A thread that must be back at its deadline runs only pieces that are known to be short.
+    bool only_brief = false;
+
+    /// Returns whether a command whose `claim` has this value has a piece for the thread.
+    [[nodiscard]] bool can_claim(std::uint64_t word) const noexcept {
+        if (CpuCommand::left(word) == 0 || CpuCommand::is_after(word, until)) return false;
+        if (only_brief && (word & CpuCommand::brief_pieces) == 0) return false;
+        return thread != 0 || (word & CpuCommand::workers_only) == 0;
+    }
 
     /// Returns whether the deadline has passed; call it between pieces. Reading the clock costs as much as a
     /// small kernel, so it is read only every few calls if pieces are short.

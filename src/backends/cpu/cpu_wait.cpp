@@ -16,7 +16,7 @@ Point CpuTimeline::follow(backends::Timeline& other, Point point) {
     if (other.completed() >= point || &other == this) return last();
     auto* const queue = dynamic_cast<CpuTimeline*>(&other);
     std::unique_lock lock(mutex_);
-    if (queue == nullptr || is_alone()) need_keeper();
+    if (queue == nullptr) need_keeper();
     CpuCommand* command = take_free();
     command->kind = CpuCommandKind::Wait;
     command->pieces = 1;
@@ -88,23 +88,24 @@ CpuCommand* CpuTimeline::end_wait(CpuCommand* command) noexcept {
     open_first();
     if (sleepers_ > 0) progress_.notify_all();
     // With the lock held: after it the queue may be destroyed, and its pool with it.
-    if (has_work()) is_alone() ? keeper_wake_.notify_one() : pool_->notify();
+    if (has_work()) pool_->notify();
     return waits_ != nullptr ? take_passed() : nullptr;
 }
 
-bool CpuTimeline::help_awaited(Point until, Deadline deadline) {
+bool CpuTimeline::help_awaited(const Turn& turn) {
     CpuTimeline* queue = nullptr;
     Point point = 0;
     {
         const std::scoped_lock lock(mutex_);
-        if (first_ == nullptr || first_->kind != CpuCommandKind::Wait || first_->point > until) return false;
+        if (first_ == nullptr || first_->kind != CpuCommandKind::Wait || first_->point > turn.until)
+            return false;
         queue = first_->wait.queue;
         point = first_->wait.point;
         // Between passing and the notification there is nothing to help with.
         if (queue == nullptr || queue->completed() >= point) return false;
         queue->guests_.fetch_add(1, std::memory_order_relaxed);
     }
-    queue->help_until(point, deadline);
+    queue->help_until(point, turn.deadline);
     queue->guests_.fetch_sub(1, std::memory_order_release);
     return true;
 }
@@ -121,23 +122,15 @@ void CpuTimeline::keep(CpuCommand* command) noexcept {
 }
 
 void CpuTimeline::run_keeper() {
-    const bool alone = is_alone();
     std::unique_lock lock(mutex_);
     for (;;) {
-        keeper_wake_.wait(lock, [&] { return stop_keeper_ || kept_ != nullptr || (alone && has_work()); });
+        keeper_wake_.wait(lock, [&] { return stop_keeper_ || kept_ != nullptr; });
         CpuCommand* const kept = std::exchange(kept_, nullptr);
-        if (kept == nullptr && stop_keeper_) return;
+        if (kept == nullptr) return;
         lock.unlock();
-        Turn turn{.worker = alone};
-        if (!alone) turn.budget = 0;  // the workers continue
-        Claim mine;
-        if (kept != nullptr) {
-            execute(*kept, 0);
-            mine = finish(kept, turn);
-        } else {
-            mine = claim(true);
-        }
-        run(mine, turn);
+        execute(*kept, 0);
+        Turn turn{.budget = 0};  // the workers continue
+        static_cast<void>(finish(kept, turn));
         lock.lock();
     }
 }

@@ -1,6 +1,7 @@
 // Commands run in their call, or on the queue's thread.
 #include "backends/reference/reference_queue.hpp"
 
+#include "backends/common/kernel_cost.hpp"
 #include "backends/common/print.hpp"
 #include "backends/reference/interpreter.hpp"
 
@@ -34,6 +35,13 @@ void move_rows(std::byte* to, const std::byte* from, const backends::RectMove& m
         std::memcpy(to + start_of(move.to, row, plane), from + start_of(move.from, row, plane),
                     move.rect.row);
     });
+}
+
+/// Returns whether a launch surely takes less than about a millisecond.
+bool is_small(const ir::Function& fn, const ir::Dim3& global) {
+    constexpr double most_ns = 10'000;  // of compiled code, a hundred times as fast as the interpreter
+    const CostEstimate cost = estimate_cost(fn, 1);
+    return cost.certain && cost.ns * global[0] * global[1] * global[2] < most_ns;
 }
 
 /// Runs a command, timed on request. Returns its error if it fails.
@@ -87,8 +95,8 @@ ReferenceQueue::~ReferenceQueue() {
     if (thread_.joinable()) thread_.join();
 }
 
-ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes) const {
-    if (pending_.empty()) return {Bytes(), bytes.data()};  // used before the call returns
+ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes, bool at_once) {
+    if (at_once) return {Bytes(), bytes.data()};  // used before the call returns
     std::shared_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
     std::copy(bytes.begin(), bytes.end(), copy.get());
     return copy;
@@ -130,6 +138,7 @@ void ReferenceQueue::run_thread() {
 Point ReferenceQueue::launch(const backends::Launch& launch) {
     const std::lock_guard lock(mutex_);
     const ir::Function& fn = launch.program->function();
+    const bool at_once = pending_.empty() && is_small(fn, launch.global);
     std::vector<Arg> args;
     std::vector<Bytes> values;
     for (std::size_t i = 0; i < launch.args.size(); ++i) {
@@ -137,18 +146,20 @@ Point ReferenceQueue::launch(const backends::Launch& launch) {
         if (a.memory != nullptr) {
             args.push_back({a.memory->host() + a.offset, a.elements});
         } else {
-            values.push_back(keep({static_cast<const std::byte*>(a.value), fn.params[i].type.size()}));
+            values.push_back(
+                keep({static_cast<const std::byte*>(a.value), fn.params[i].type.size()}, at_once));
             args.push_back({const_cast<std::byte*>(values.back().get()), a.elements});  // only read
         }
     }
     const LaunchShape shape{.global = launch.global, .local = launch.local, .subgroup_size = subgroup_size_};
-    return enqueue([&fn, shape, args = std::move(args), values = std::move(values)] {
+    Command command = [&fn, shape, args = std::move(args), values = std::move(values)] {
         interpret(fn, shape, args, [&](ir::NodeId node, const std::byte* operands) {
             std::vector<DType> types;
             for (const ir::NodeId operand : fn.args(node)) types.push_back(fn.type(operand));
             backends::deliver_print(fn, fn.strings[fn[node].imm], types, operands);
         });
-    });
+    };
+    return at_once ? enqueue(std::move(command)) : hand_over(std::move(command));
 }
 
 Point ReferenceQueue::write(backends::Memory& to, const std::byte* from, const backends::RectMove& move) {
@@ -184,7 +195,7 @@ Point ReferenceQueue::copy_from_host(backends::Memory& to, const std::byte* from
 Point ReferenceQueue::fill(backends::Memory& to, const backends::RectPlace& at, const backends::Rect& rect,
                            std::span<const std::byte> pattern) {
     const std::lock_guard lock(mutex_);
-    return enqueue([&to, at, rect, size = pattern.size(), kept = keep(pattern)] {
+    return enqueue([&to, at, rect, size = pattern.size(), kept = keep(pattern, pending_.empty())] {
         for_each_row(rect, [&](std::uint64_t row, std::uint64_t plane) {
             std::byte* first = to.host() + start_of(at, row, plane);
             for (std::uint64_t i = 0; i < rect.row; ++i) first[i] = kept[i % size];

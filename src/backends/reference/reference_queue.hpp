@@ -1,7 +1,7 @@
-// The reference device's queue and timeline. A command has run when its call returns, except callbacks and
-// waits for points that have not passed: these may depend on the caller. They run on the queue's thread, and
-// so do all commands after them until none is left. If a kernel fails (an access out of bounds), the wait for
-// its point throws, as on any other device, not the launch.
+// The reference device's queue and timeline. A command has run when its call returns, except kernels that may
+// take long, and callbacks and waits for points that have not passed, which may depend on the caller. They
+// run on the queue's thread, and so do all commands after them until none is left. If a kernel fails (an
+// access out of bounds), the wait for its point throws, as on any other device, not the launch.
 //
 // Invariant: while pending_ is not empty, the thread runs its first command, and no other thread runs any.
 #pragma once
@@ -78,8 +78,8 @@ private:
     };
 
     // With mutex_ held:
-    /// Returns the caller's bytes for the next command: a copy if the command has to wait.
-    [[nodiscard]] Bytes keep(std::span<const std::byte> bytes) const;
+    /// Returns the caller's bytes for a command: a copy unless it runs at once.
+    [[nodiscard]] static Bytes keep(std::span<const std::byte> bytes, bool at_once);
     /// Runs a command on this thread, or after the pending ones.
     backends::Point enqueue(Command command);
     /// Has the queue's thread run the command.

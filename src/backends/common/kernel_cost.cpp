@@ -1,10 +1,10 @@
 // Weighs the operations of the body; loops multiply what they contain.
-#include "backends/cpu/cpu_cost.hpp"
+#include "backends/common/kernel_cost.hpp"
 
 #include <algorithm>
 #include <optional>
 
-namespace volley::backends::cpu {
+namespace volley::backends {
 namespace {
 
 double weight(const ir::Function& fn, ir::NodeId id) {
@@ -56,6 +56,7 @@ double region_cost(const ir::Function& fn, ir::RegionId region, bool& certain) {
         sum += weight(fn, id);
         const ir::Node& node = fn[id];
         double trips = 1;
+        if (node.op == ir::Op::Print) certain = false;
         if (node.op == ir::Op::Loop || node.op == ir::Op::For) {
             const auto known = known_trips(fn, id);
             certain = certain && known.has_value();
@@ -78,4 +79,4 @@ CostEstimate estimate_cost(const ir::Function& fn, unsigned width) {
     return estimate;
 }
 
-}  // namespace volley::backends::cpu
+}  // namespace volley::backends
