@@ -188,6 +188,8 @@ Settings parse_settings(const Environment& environment) {
     read("VOLLEY_CACHE_DIR", [&](const Variable& v) {
         result.cache_directory = is_off(v) ? std::string() : std::string(v.value);
     });
+    read("VOLLEY_EXIT_SECONDS",
+         [&](const Variable& v) { result.exit_seconds = parse_integer(v, 0, 86'400); });
     read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
     read("VOLLEY_LLVM_LIBRARY", [&](const Variable& v) { result.llvm_library = std::string(v.value); });
     read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });

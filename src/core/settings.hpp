@@ -37,7 +37,8 @@ struct Settings {
     std::optional<std::string>
         cache_directory;    ///< VOLLEY_CACHE_DIR=path; "off" is stored as an empty string: no cache
     bool validate = false;  ///< VOLLEY_VALIDATE=1 (or 0): enables the Vulkan validation layer
-    std::optional<std::string> llvm_library;   ///< VOLLEY_LLVM_LIBRARY=path or file name of libLLVM
+    std::optional<std::string> llvm_library;  ///< VOLLEY_LLVM_LIBRARY=path or file name of libLLVM
+    std::optional<int> exit_seconds;  ///< VOLLEY_EXIT_SECONDS=0 to 86400: how long exit waits for stuck work
     std::optional<std::string> vulkan_loader;  ///< VOLLEY_VULKAN_LOADER=path of the Vulkan loader library
     std::optional<std::string> opencl_loader;  ///< VOLLEY_OPENCL_LOADER=path of the OpenCL ICD loader library
     std::string user_cache;  ///< the default cache directory: XDG_CACHE_HOME, else $HOME/.cache; may be empty

@@ -153,6 +153,12 @@ void Allocator::recycle(std::unique_ptr<Block> block) noexcept {
     const std::scoped_lock lock(mutex_);
     numbers_.live -= block->asked;
     block->asked = 0;
+    if (abandoned_.load(std::memory_order_acquire)) {
+        block->lane = idle_lane();
+        block->cached = false;
+        link(*block.release());
+        return;
+    }
     if (closed_) {
         destroy(std::move(block), dead);
         return;
@@ -262,7 +268,7 @@ void Allocator::destroy_all(IsOver&& is_over, DeadBlocks& dead) noexcept {
 void Allocator::tidy() noexcept {
     DeadBlocks dead;
     const std::scoped_lock lock(mutex_);
-    if (closed_) return;
+    if (closed_ || abandoned_.load(std::memory_order_acquire)) return;
     destroy_retired(dead);
     shrink(dead);
     note_state();
@@ -271,7 +277,7 @@ void Allocator::tidy() noexcept {
 bool Allocator::trim() noexcept {
     DeadBlocks dead;
     const std::scoped_lock lock(mutex_);
-    if (closed_) return false;
+    if (closed_ || abandoned_.load(std::memory_order_acquire)) return false;
     const std::uint64_t before = held_;
     destroy_all([this](const Block& block) { return passed(block); }, dead);
     return held_ != before;

@@ -56,6 +56,9 @@ public:
     /// command uses the memory any more.
     void close() noexcept;
 
+    /// Never destroys a block any more: the driver is going away, or belongs to another process.
+    void abandon() noexcept { abandoned_.store(true, std::memory_order_release); }
+
     [[nodiscard]] DeviceMemoryStats stats() const;
 
 private:
@@ -109,6 +112,7 @@ private:
     std::uint64_t retired_ = 0;  // blocks in the retired lists
     std::uint64_t waiting_ = 0;  // bytes of the blocks in both, except adopted ones
     std::uint64_t waiting_blocks_ = 0;
+    std::atomic<bool> abandoned_{false};
     std::atomic<bool> untidy_{false};  // collect() may have something to destroy
 };
 

@@ -145,6 +145,7 @@ unsigned AnyBuffer::queue_index(QueueRef queue) const {
 
 void AnyBuffer::ensure_allocated() const {
     Storage& own = storage();
+    const ContextCore::Visit visit(own.core(), own);
     own.check_usable();
     for (unsigned r = 0; r < own.replica_count(); ++r) static_cast<void>(own.allocate(own.home(r)));
 }

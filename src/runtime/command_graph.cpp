@@ -56,7 +56,7 @@ Event call_host(ContextCore& core, std::function<void()> function, std::optional
         return recorder->add(
             {runtime::RecordedFence{std::make_shared<const runtime::HostFunction>(call)}, queue});
     }
-    core.check_open("host_call");
+    const ContextCore::Visit visit(core, "host_call");
     const unsigned home = queue.value_or(0);
     const bool all = !queue && core.queue_count() > 1;
     for (unsigned k = 0; all && k < core.queue_count(); ++k) {
@@ -93,6 +93,7 @@ void fence() {
         return;
     }
     ContextCore& core = *runtime::current_core();
+    const ContextCore::Visit visit(core, "fence");
     for (unsigned k = 0; k < core.queue_count(); ++k) core.order().after(k, {k, core.queue(k).last()});
 }
 

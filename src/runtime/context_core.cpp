@@ -9,6 +9,7 @@
 #include "runtime/drivers.hpp"
 #include "runtime/graph_program.hpp"
 #include "runtime/host_function.hpp"
+#include "runtime/process_end.hpp"
 
 #include <volley/log.hpp>
 
@@ -20,6 +21,9 @@
 
 namespace volley::runtime {
 namespace {
+
+/// How long exit waits for work that makes no progress.
+std::chrono::seconds exit_limit() { return std::chrono::seconds(settings().exit_seconds.value_or(30)); }
 
 void check_options(const ContextOptions& options) {
     if (options.queues_per_device == 0) {
@@ -95,17 +99,56 @@ ContextCore::ContextCore(const ContextOptions& options, const std::vector<FoundD
             std::make_unique<Allocator>(*slot.device, timelines, allocator_options(options, slot.info));
     }
     order_ = std::make_unique<QueueOrder>(*this);
+    ProcessEnd::add(*this);
+    ProcessEnd::refresh();
 }
 
-ContextCore::~ContextCore() { close(); }
+ContextCore::~ContextCore() {
+    close();
+    ProcessEnd::remove(*this);
+}
 
-void ContextCore::fail_closed(std::string_view what) {
+void ContextCore::fail_closed(std::string_view what) const {
+    if (state_.load(std::memory_order_acquire) == Forked) {
+        fail(ErrorCode::WrongContext,
+             "its context belongs to the parent process, whose driver state a fork does not copy", what,
+             "create a context after fork(), before the parent uses the driver; or call exec()");
+    }
+    ProcessEnd::hold();
     fail(ErrorCode::WrongContext, "its context is closed", what,
          "keep the Context alive while its buffers, queues and kernels are in use");
 }
 
+void ContextCore::check_process(std::string_view what) const {
+    if (state_.load(std::memory_order_relaxed) == Forked) fail_closed(what);
+    ProcessEnd::hold();
+}
+
+void ContextCore::Visit::count(ContextCore& core) noexcept {
+    counted_ = &core;
+    core.counted_visits_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void ContextCore::Visit::discount() noexcept {
+    counted_->counted_visits_.fetch_sub(1, std::memory_order_release);
+}
+
+void ContextCore::wait_for_visits() noexcept {
+    order_before_visits();
+    const auto visited = [this] {
+        return counted_visits_.load(std::memory_order_seq_cst) != 0 || is_visited(*this);
+    };
+    for (unsigned round = 0; visited(); ++round) {
+        if (round < 100) {
+            std::this_thread::yield();
+        } else {
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+    }
+}
+
 bool ContextCore::passed(QueuePoint use) const noexcept {
-    return use.point == 0 || !is_open() || queues_[use.queue].queue->timeline().completed() >= use.point;
+    return use.point == 0 || queues_[use.queue].queue->timeline().completed() >= use.point;
 }
 
 void ContextCore::wait() { wait({0, queue_count()}); }
@@ -130,6 +173,7 @@ void ContextCore::wait(QueueRange queues) {
         }
     }
     collect();
+    ProcessEnd::refresh();
     if (first) std::rethrow_exception(first);
 }
 
@@ -221,10 +265,13 @@ void ContextCore::add(GraphProgram& program) {
 void ContextCore::remove(GraphProgram& program) noexcept {
     const std::scoped_lock lock(mutex_);
     graph_programs_.remove(program);
+    program.retire();
 }
 
 void ContextCore::retire(QueuePoint last, std::shared_ptr<const void> object) noexcept {
-    if (!passed(last)) retired_.add(last, std::move(object));
+    // A closing context drops the objects when its work has completed; one whose driver is ending never does.
+    if (state_.load(std::memory_order_acquire) != Open || !passed(last))
+        retired_.add(last, std::move(object));
 }
 
 unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
@@ -245,21 +292,25 @@ unsigned ContextCore::least_busy(QueueRange queues) const noexcept {
 
 void ContextCore::close() noexcept {
     if (closing_.exchange(true, std::memory_order_acq_rel)) return;
+    if (state_.load(std::memory_order_acquire) == Forked) return ProcessEnd::keep(weak_from_this().lock());
+    const bool at_exit = ProcessEnd::begun();
+    if (at_exit && !finish()) {
+        programs_->stop();
+        state_.store(Closed, std::memory_order_seq_cst);
+        return ProcessEnd::keep(weak_from_this().lock());
+    }
     drain();
     watcher_.stop();  // pending callbacks of events run first, with everything still open
     drain();          // what they submitted
-    open_.store(false, std::memory_order_seq_cst);
+    state_.store(Closed, std::memory_order_seq_cst);
+    wait_for_visits();  // threads that wait in one leave when the work has completed
+    drain();            // what other threads submitted meanwhile
+    if (at_exit && uses_driver()) return ProcessEnd::keep(weak_from_this().lock());
     DeadBlocks freed;
     {
         const std::scoped_lock lock(mutex_);
         storages_.for_each([&](Storage& storage) { storage.let_go(freed); });
-    }
-    drain();  // what another thread submitted meanwhile
-    // All work has completed, so threads that wait for events leave now.
-    while (visits_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
-    {
-        const std::scoped_lock lock(mutex_);
-        graph_programs_.for_each([](GraphProgram& program) { program.let_go(); });
+        graph_programs_.for_each([](GraphProgram& program) { program.retire(); });
     }
     retired_.clear();
     for (DeviceSlot& slot : devices_) slot.allocator->close();
@@ -269,6 +320,135 @@ void ContextCore::close() noexcept {
     for (QueueSlot& slot : queues_) slot.queue.reset();
     programs_->clear();
     for (DeviceSlot& slot : devices_) slot.device.reset();
+}
+
+// ---- the end of the process ----
+
+bool ContextCore::uses_driver() const noexcept {
+    return std::ranges::any_of(devices_, [](const DeviceSlot& slot) { return slot.device->uses_driver(); });
+}
+
+bool ContextCore::admits() noexcept {
+    if (!is_open()) return false;
+    // Parts of a driver may be gone. Callbacks are among the work that is still waited for.
+    if (uses_driver() && !HostFunction::runs_for(*this)) return false;
+    // A static object's destructor uses the context: what it submits is waited for before the next one runs.
+    if (!handled_.exchange(true, std::memory_order_acq_rel)) ProcessEnd::handle();
+    return true;
+}
+
+void ContextCore::awaits(const std::shared_ptr<HostPoint>& signal) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(awaited_, [](const std::weak_ptr<HostPoint>& known) {
+        const std::shared_ptr<HostPoint> point = known.lock();
+        return !point || point->completed() != 0;
+    });
+    awaited_.push_back(signal);
+}
+
+bool ContextCore::abandon_signals() noexcept {
+    std::vector<std::weak_ptr<HostPoint>> awaited;
+    {
+        const std::scoped_lock lock(mutex_);
+        awaited.swap(awaited_);
+    }
+    bool found = false;
+    for (const std::weak_ptr<HostPoint>& known : awaited) {
+        const std::shared_ptr<HostPoint> point = known.lock();
+        if (!point || point->completed() != 0) continue;
+        found = true;
+        log_message(
+            LogLevel::Warning,
+            cat("context ", id_.value(),
+                ": a queue waits for a signal that was not raised before the process ended; it continues"));
+        try {
+            fail(ErrorCode::InvalidArgument, "a signal was not raised before the process ended", "a Signal",
+                 "raise it, or destroy all of its handles, before main returns");
+        } catch (...) {
+            point->pass(std::current_exception());
+        }
+    }
+    return found;
+}
+
+bool ContextCore::finish() noexcept {
+    // Twice: callbacks may have submitted more.
+    return finish_submitted() && finish_submitted();
+}
+
+bool ContextCore::finish_submitted() noexcept {
+    using Clock = std::chrono::steady_clock;
+    if (stuck_.load(std::memory_order_acquire)) return false;
+    const std::chrono::seconds limit = exit_limit();
+    const auto patience =
+        std::min<std::chrono::milliseconds>(std::chrono::seconds(1), limit);  // for other threads
+    // What exists now: other threads may submit without end.
+    const std::uint64_t callbacks = watcher_.added();
+    std::vector<backends::Point> points;
+    for (const QueueSlot& slot : queues_) points.push_back(slot.queue->last());
+    Clock::time_point last_progress = Clock::now();
+    std::uint64_t seen = 0;
+    for (;;) {
+        std::uint64_t done = watcher_.called();
+        const bool calls = done < callbacks;
+        bool works = false;
+        for (unsigned k = 0; k < queue_count(); ++k) {
+            backends::Timeline& timeline = queues_[k].queue->timeline();
+            if (!timeline.wait_for(points[k], std::chrono::milliseconds(10))) works = true;
+            done += timeline.completed();
+        }
+        if (!calls && !works) return true;
+        const Clock::time_point now = Clock::now();
+        if (done != seen) {
+            seen = done;
+            last_progress = now;
+        }
+        if (now - last_progress >= patience && abandon_signals()) last_progress = now;
+        if (now - last_progress >= limit) break;
+        if (calls) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    log_message(LogLevel::Warning,
+                cat("context ", id_.value(), ": work that made no progress for ", limit.count(),
+                    " s was still pending when the process ended; it is abandoned"));
+    stuck_.store(true, std::memory_order_release);
+    return false;
+}
+
+void ContextCore::finish_visits() noexcept {
+    if (is_visited_here(*this)) return;  // exit() was called in one
+    order_before_visits();
+    const auto end = std::chrono::steady_clock::now() + exit_limit();
+    while (is_visited(*this) && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+void ContextCore::finish_before_exit() noexcept {
+    handled_.store(false, std::memory_order_release);
+    State open = Open;
+    state_.compare_exchange_strong(open, Ending, std::memory_order_seq_cst);
+    if (!is_open()) return;
+    if (finish() && uses_driver()) {
+        finish_visits();
+        static_cast<void>(finish());  // what other threads were submitting
+    }
+    for (DeviceSlot& slot : devices_) {
+        slot.device->before_exit();
+        if (slot.device->uses_driver()) slot.allocator->abandon();
+    }
+    if (uses_driver()) programs_->stop();
+}
+
+void ContextCore::forked() noexcept {
+    if (!is_open()) return;
+    if (uses_driver()) {
+        state_.store(Forked, std::memory_order_seq_cst);
+        for (DeviceSlot& slot : devices_) slot.allocator->abandon();
+        programs_->stop();
+        return;
+    }
+    watcher_.forked();
+    for (DeviceSlot& slot : devices_) slot.device->forked();
+    for (QueueSlot& slot : queues_) slot.queue->forked();
 }
 
 Queue ContextCore::make_queue(unsigned k) {

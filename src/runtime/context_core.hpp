@@ -6,12 +6,14 @@
 #include "backends/api/device.hpp"
 #include "runtime/allocator.hpp"
 #include "runtime/event_watcher.hpp"
+#include "runtime/host_point.hpp"
 #include "runtime/member_list.hpp"
 #include "runtime/program_cache.hpp"
 #include "runtime/queue_order.hpp"
 #include "runtime/retired_list.hpp"
 #include "runtime/storage.hpp"
 #include "runtime/transfer_counters.hpp"
+#include "runtime/visits.hpp"
 
 #include <volley/context.hpp>
 #include <volley/event.hpp>
@@ -41,32 +43,51 @@ public:
     ContextCore& operator=(const ContextCore&) = delete;
 
     [[nodiscard]] ContextId id() const noexcept { return id_; }
-    [[nodiscard]] bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }
-    /// Throws WrongContext, naming what was used, if the context is closed.
+    [[nodiscard]] bool is_open() const noexcept { return state_.load(std::memory_order_acquire) <= Ending; }
+    /// Throws WrongContext, naming what was used, if the context is closed or belongs to the parent process.
     void check_open(std::string_view what) const {
         if (!is_open()) fail_closed(what);
     }
+    /// For waits that a closed context refuses, because its work has completed: throws WrongContext if a fork
+    /// has left that work in the parent process, and blocks for a while if the process is ending.
+    void check_process(std::string_view what) const;
+    [[noreturn]] void fail_closed(std::string_view what) const;
 
-    /// Keeps the queues alive while a thread looks at them, although another thread may close the context.
-    /// False if the context is closed already; all its work has then completed.
+    /// Keeps the context open while the calling thread uses it, although another thread may release the last
+    /// handle: closing waits for all visits. False if the context is closed already; all its work has then
+    /// completed. Every call that touches a queue, a device or memory visits the context first. Costs about a
+    /// nanosecond.
     class Visit {
     public:
-        explicit Visit(ContextCore& core) noexcept : core_(&core) {
-            core.visits_.fetch_add(1, std::memory_order_seq_cst);
-            if (!core.open_.load(std::memory_order_seq_cst)) leave();
+        explicit Visit(ContextCore& core) noexcept : slot_(VisitSlot::of_this_thread()) {
+            if (slot_ == nullptr || !slot_->enter(core)) count(core);
+            if (core.state_.load(std::memory_order_seq_cst) != Open && !core.admits()) [[unlikely]] {
+                leave();
+                open_ = false;
+            }
+        }
+        /// The same; throws WrongContext, naming what is used, if the context is closed.
+        Visit(ContextCore& core, std::string_view what) : Visit(core) {
+            if (!open_) core.fail_closed(what);
+        }
+        Visit(ContextCore& core, const Storage& what) : Visit(core) {
+            if (!open_) core.fail_closed(what.name());
         }
         ~Visit() {
-            if (core_ != nullptr) leave();
+            if (open_) leave();
         }
         Visit(const Visit&) = delete;
         Visit& operator=(const Visit&) = delete;
-        [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
+        [[nodiscard]] explicit operator bool() const noexcept { return open_; }
 
     private:
-        void leave() noexcept {
-            std::exchange(core_, nullptr)->visits_.fetch_sub(1, std::memory_order_release);
-        }
-        ContextCore* core_;
+        void leave() noexcept { counted_ == nullptr ? slot_->leave() : discount(); }
+        void count(ContextCore& core) noexcept;
+        void discount() noexcept;
+
+        VisitSlot* slot_;
+        ContextCore* counted_ = nullptr;  // the context counts the visit itself: the slot is full or missing
+        bool open_ = true;
     };
 
     [[nodiscard]] unsigned queue_count() const noexcept { return static_cast<unsigned>(queues_.size()); }
@@ -131,6 +152,15 @@ public:
 
     /// Called when the last Context value is destroyed: waits and frees everything. Idempotent.
     void close() noexcept;
+    /// Keeps a signal for which a queue waits, so that it can be abandoned at exit if it is never raised.
+    void awaits(const std::shared_ptr<HostPoint>& signal);
+    /// Called at exit, before static objects are destroyed, and again after those that used the context:
+    /// waits for all work and callbacks. Gives up, with a warning, if nothing makes progress for
+    /// settings().exit_seconds.
+    void finish_before_exit() noexcept;
+    /// Called in the child process after a fork: it has none of the threads. A context without drivers starts
+    /// new ones. One with drivers cannot be used or closed any more.
+    void forked() noexcept;
 
     // Public handles, whose members only this class accesses.
     [[nodiscard]] Queue make_queue(unsigned k);
@@ -168,7 +198,13 @@ private:
         std::unique_ptr<backends::Queue> queue;
     };
     ContextCore(const ContextOptions& options, const std::vector<FoundDevice>& found);
-    [[noreturn]] static void fail_closed(std::string_view what);
+    void wait_for_visits() noexcept;
+    [[nodiscard]] bool admits() noexcept;
+    [[nodiscard]] bool uses_driver() const noexcept;
+    [[nodiscard]] bool finish() noexcept;
+    [[nodiscard]] bool finish_submitted() noexcept;
+    void finish_visits() noexcept;
+    [[nodiscard]] bool abandon_signals() noexcept;
     void add(Storage& storage);
     void remove(Storage& storage) noexcept;
     void add(GraphProgram& program);
@@ -176,9 +212,14 @@ private:
     void wait(QueueRange queues);
 
     const ContextId id_ = ContextId::mint();
-    std::atomic<bool> open_{true};
+    // Open: any use. Ending: the process is, so uses are finished before the next static object is destroyed.
+    // Forked: this is a child of the process that opened the drivers.
+    enum State : std::uint8_t { Open, Ending, Forked, Closed };
+    std::atomic<State> state_{Open};
+    std::atomic<bool> handled_{false};  // finish_before_exit() will run again
+    std::atomic<bool> stuck_{false};    // finish_before_exit() gave up
     std::atomic<bool> closing_{false};
-    std::atomic<unsigned> visits_{0};
+    std::atomic<unsigned> counted_visits_{0};  // those that are in no thread's slot
     std::atomic<ContextOwner*> owner_{nullptr};
     std::vector<DeviceSlot> devices_;
     std::vector<QueueSlot> queues_;
@@ -194,6 +235,7 @@ private:
     std::mutex mutex_;  // what follows
     MemberList<Storage> storages_;
     MemberList<GraphProgram> graph_programs_;
+    std::vector<std::weak_ptr<HostPoint>> awaited_;
     EventWatcher watcher_;
 };
 

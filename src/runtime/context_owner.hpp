@@ -18,6 +18,8 @@ public:
         core_->owner_.store(this, std::memory_order_release);
     }
     ~ContextOwner();
+    /// Closes the core: now, or after the host function or the call that this thread is running.
+    void close() noexcept;
     ContextOwner(const ContextOwner&) = delete;
     ContextOwner& operator=(const ContextOwner&) = delete;
 

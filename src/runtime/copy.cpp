@@ -71,6 +71,7 @@ Event copy_to_queues(const AnyBuffer& to, const std::vector<unsigned>& queues, c
 
 Event AnyBuffer::copy_from(const AnyBuffer& other, std::optional<QueueRef> queue) {
     runtime::refuse_while_tracing("a buffer was copied", *this);
+    const runtime::ContextCore::Visit visit(storage().core(), storage());
     storage().check_usable();
     runtime::storage_of(other).check_usable();
     const Rows rows = runtime::plan_copy(*this, other);

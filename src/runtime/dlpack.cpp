@@ -3,6 +3,7 @@
 #include "core/on_behalf_of.hpp"
 #include "core/text.hpp"
 #include "runtime/buffer_access.hpp"
+#include "runtime/context_core.hpp"
 #include "runtime/import.hpp"
 #include "runtime/storage.hpp"
 
@@ -126,7 +127,7 @@ Strides strides_of(const DLTensor& given, const Layout& dense, std::int64_t elem
 
 DLManagedTensor* to_dlpack(const AnyBuffer& buffer, QueueRef queue) {
     AnyBuffer handle = buffer;
-    static_cast<void>(runtime::storage_of(handle));  // fails for an empty handle
+    const runtime::ContextCore::Visit visit(runtime::storage_of(handle).core(), runtime::storage_of(handle));
     const DType dtype = buffer.dtype();
     if (!dtype.is_scalar() && !dtype.is_complex() && !dtype.is_vector()) {
         fail(ErrorCode::TypeMismatch, cat("DLPack has no type for elements of ", dtype.name()), buffer.name(),

@@ -8,6 +8,8 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -65,19 +67,29 @@ void Drivers::add(std::unique_ptr<backends::Driver> driver) {
     drivers_.push_back(std::move(driver));
 }
 
+bool Drivers::is_of_this_process(const backends::Driver& driver) {
+    return driver.survives_fork() || opened_by_.try_emplace(&driver, ::getpid()).first->second == ::getpid();
+}
+
 template <class Wanted>
-std::vector<FoundDevice> Drivers::of(const Wanted& wanted) {
+std::vector<FoundDevice> Drivers::of(const Wanted& wanted, bool omit_lost) {
     const std::scoped_lock lock(mutex_);
     std::vector<FoundDevice> found;
     for (const auto& driver : drivers_) {
         if (!wanted(*driver)) continue;
+        if (!is_of_this_process(*driver)) {
+            if (omit_lost) continue;
+            fail(ErrorCode::Unsupported,
+                 "the parent process has used the driver, whose state a fork does not copy", driver->name(),
+                 "fork before the first use of the driver, call exec(), or use cpu:0 in the child");
+        }
         for (DeviceInfo& info : driver->devices()) found.push_back({driver.get(), std::move(info)});
     }
     return found;
 }
 
 std::vector<FoundDevice> Drivers::all() {
-    return of([](const backends::Driver& /*driver*/) { return true; });
+    return of([](const backends::Driver& /*driver*/) { return true; }, true);
 }
 
 std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {

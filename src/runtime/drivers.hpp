@@ -3,6 +3,7 @@
 
 #include "backends/api/device.hpp"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -42,11 +43,15 @@ public:
 
 private:
     Drivers();
-    /// Returns the devices of the drivers for which wanted(driver) is true; does not open the others.
+    /// Returns the devices of the drivers for which wanted(driver) is true; does not open the others. Throws
+    /// DeviceError (Unsupported), or omits the driver, if it was opened by the parent process and does not
+    /// survive a fork.
     template <class Wanted>
-    [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted);
+    [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted, bool omit_lost = false);
+    [[nodiscard]] bool is_of_this_process(const backends::Driver& driver);
     std::mutex mutex_;
     std::vector<std::unique_ptr<backends::Driver>> drivers_;
+    std::map<const backends::Driver*, int> opened_by_;         // process ids
     std::vector<std::unique_ptr<backends::Driver>> replaced_;  // kept: their devices may still be open
 };
 

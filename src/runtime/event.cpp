@@ -5,6 +5,7 @@
 #include "runtime/context_core.hpp"
 #include "runtime/host_function.hpp"
 #include "runtime/host_point.hpp"
+#include "runtime/process_end.hpp"
 #include "runtime/program_cache.hpp"
 #include "runtime/recording.hpp"
 
@@ -34,7 +35,7 @@ void Event::wait() const {
     if (host_) runtime::EventWatcher::wait(*host_);
     if (!has_parts()) return;
     const runtime::ContextCore::Visit visit(*core_);
-    if (!visit) return;
+    if (!visit) return core_->check_process("an event");
     // Waits for all parts before throwing: on an error, the caller may free memory that the others still use.
     std::exception_ptr first;
     for (const Part& part : parts_.all()) {
@@ -45,6 +46,7 @@ void Event::wait() const {
         }
     }
     core_->collect();
+    runtime::ProcessEnd::refresh();
     if (first) std::rethrow_exception(first);
 }
 
@@ -160,8 +162,9 @@ void Queue::depends_on(const Event& event) const {
     runtime::refuse_while_tracing("depends_on() was called", "Queue::depends_on");
     runtime::Recorder::refuse("depends_on() was called", "Queue::depends_on",
                               "call it before submit(), or wait in a host_call()");
-    core_->check_open("a queue");
+    const runtime::ContextCore::Visit visit(*core_, "a queue");
     if (event.host_) {
+        if (!event.core_) core_->awaits(event.host_);
         core_->order().after(index_, *event.host_, 1);
         core_->retire({index_, core_->queue(index_).last()}, event.host_);
     }
@@ -175,9 +178,7 @@ void Queue::depends_on(const Event& event) const {
 }
 
 void Queue::wait() const {
-    core_->check_open("a queue");
-    const runtime::ContextCore::Visit visit(*core_);
-    if (!visit) return;
+    const runtime::ContextCore::Visit visit(*core_, "a queue");
     const runtime::TimedHost timed(*core_);
     backends::Queue& queue = core_->queue(index_);
     queue.timeline().wait(queue.last());

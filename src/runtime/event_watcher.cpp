@@ -1,6 +1,8 @@
 // The thread polls all watched events; when none has completed, it waits for the oldest for one millisecond.
 #include "runtime/event_watcher.hpp"
 
+#include "backends/common/thread.hpp"
+
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -17,10 +19,10 @@ bool EventWatcher::add(const Event& event, std::function<void()> function, std::
     const std::scoped_lock lock(state_->mutex);
     // Functions that run on the watcher thread may add others until the end.
     if (state_->stop && thread_state != state_.get()) return false;
+    if (!thread_.joinable() && !state_->stop)
+        thread_ = backends::start_thread("Event::then", [state = state_] { watch(state); });
     state_->watched.push_back({event, std::move(function), std::move(done)});
-    if (!thread_.joinable() && !state_->stop) {
-        thread_ = std::thread([state = state_] { watch(state); });
-    }
+    ++state_->added;
     state_->wake.notify_one();
     return true;
 }
@@ -31,6 +33,22 @@ std::optional<Event> EventWatcher::awaited(const HostPoint& done) const {
         if (watched.done.get() == &done) return watched.event;
     }
     return std::nullopt;
+}
+
+std::uint64_t EventWatcher::added() const noexcept {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->added;
+}
+
+std::uint64_t EventWatcher::called() const noexcept {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->called;
+}
+
+void EventWatcher::forked() {
+    backends::forget_thread(thread_);
+    // Its lock may be held for ever, and its functions wait for work of the parent.
+    static_cast<void>(new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>())));
 }
 
 void EventWatcher::stop() noexcept {
@@ -71,6 +89,7 @@ bool EventWatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
     next.run();
     next.done.reset();
     lock.lock();
+    ++state.called;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <volley/event.hpp>
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -33,6 +34,12 @@ public:
     /// Runs the remaining functions as their events complete, then stops the thread.
     void stop() noexcept;
 
+    /// Return how many functions were added, and how many have been called.
+    [[nodiscard]] std::uint64_t added() const noexcept;
+    [[nodiscard]] std::uint64_t called() const noexcept;
+    /// Forgets the thread and its functions, which stayed in the parent process.
+    void forked();
+
     /// Blocks until the point has passed. On a watcher thread, which may itself have to pass the point, runs
     /// other ready functions meanwhile.
     static void wait(HostPoint& point);
@@ -50,6 +57,8 @@ private:
         std::mutex mutex;
         std::condition_variable wake;
         std::deque<Watched> watched;  // usually the first is the next to run
+        std::uint64_t added = 0;
+        std::uint64_t called = 0;
         bool stop = false;
     };
     static void watch(const std::shared_ptr<State>& state);

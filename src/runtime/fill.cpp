@@ -25,6 +25,7 @@ backends::Point submit_fill(ContextCore& core, unsigned k, backends::Memory& to,
 Event AnyBuffer::fill_bytes(std::span<const std::byte> element, std::optional<QueueRef> queue) {
     runtime::refuse_while_tracing("a buffer was filled", *this);
     runtime::Storage& own = storage();
+    const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
     if (element.size() != dtype_.size()) {
         fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),

@@ -348,7 +348,7 @@ void check_submit_options(const SubmitOptions& options) {
 Event GraphCore::submit(const SubmitOptions& options) {
     refuse_while_tracing("a graph was submitted", a_graph);
     check_submit_options(options);
-    core_->check_open(a_graph);
+    const ContextCore::Visit visit(*core_, a_graph);
     const std::scoped_lock lock(mutex_);
     if (Recorder* recorder = Recorder::current()) {
         record_into(*recorder, options);
@@ -389,7 +389,7 @@ Event GraphCore::spread(std::uint32_t instances) {
 
 void GraphCore::prepare(const SubmitOptions& options) {
     check_submit_options(options);
-    core_->check_open(a_graph);
+    const ContextCore::Visit visit(*core_, a_graph);
     const std::scoped_lock lock(mutex_);
     if (options.spread) {
         const QueueRange queues = common_queues();

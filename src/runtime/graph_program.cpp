@@ -76,16 +76,16 @@ GraphProgram::GraphProgram(std::shared_ptr<ContextCore> core, const Recording& r
 }
 
 GraphProgram::~GraphProgram() {
+    const ContextCore::Visit visit(*core_);
     core_->remove(*this);
+}
+
+void GraphProgram::retire() noexcept {
     for (Step& step : steps_) {
         if (step.batch)
             core_->retire({step.queue, step.last}, std::shared_ptr<backends::Batch>(std::move(step.batch)));
         if (step.call) core_->retire({step.queue, step.last}, std::move(step.call));
     }
-}
-
-void GraphProgram::let_go() noexcept {
-    for (Step& step : steps_) step.batch.reset();
 }
 
 bool GraphProgram::is_current() const {

@@ -75,8 +75,8 @@ private:
     [[nodiscard]] static BatchPlace place_of(const Step& step, const Run& run) {
         return {step.labels, run.submission, run.first, run.instances};
     }
-    /// Drops the batches, because the context closes.
-    void let_go() noexcept;
+    /// Has the context keep the batches until their work has completed: the graph or the context ends.
+    void retire() noexcept;
 
     std::shared_ptr<ContextCore> core_;
     std::vector<Step> steps_;       // in the order of their stages

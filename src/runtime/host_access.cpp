@@ -53,6 +53,7 @@ std::span<std::byte> window_of(const AnyBuffer& buffer, const Replica& replica) 
 }  // namespace
 
 std::span<const std::byte> AnyBuffer::as_host_bytes(QueueRef queue) const {
+    const ContextCore::Visit visit(storage().core(), storage());
     const unsigned k = reachable(*this, queue);
     const Replica& replica = storage().replica(k);
     if (window_ != 0 && !replica.written()) runtime::fail_unwritten(*this, k);
@@ -61,6 +62,7 @@ std::span<const std::byte> AnyBuffer::as_host_bytes(QueueRef queue) const {
 }
 
 std::span<std::byte> AnyBuffer::as_host_bytes(QueueRef queue) {
+    const ContextCore::Visit visit(storage().core(), storage());
     const unsigned k = reachable(*this, queue);
     Replica& replica = storage().replica(k);
     if (window_ != 0 && replica.memory() == nullptr) {
@@ -75,8 +77,10 @@ std::span<std::byte> AnyBuffer::as_host_bytes(QueueRef queue) {
 
 namespace detail {
 
-MapGuard::MapGuard(const AnyBuffer& buffer, QueueRef queue)
-    : storage_(runtime::shared_storage_of(buffer)), queue_(reachable(buffer, queue)) {
+MapGuard::MapGuard(const AnyBuffer& buffer, QueueRef queue) {
+    const ContextCore::Visit visit(runtime::storage_of(buffer).core(), runtime::storage_of(buffer));
+    queue_ = reachable(buffer, queue);
+    storage_ = runtime::shared_storage_of(buffer);
     storage_->replica(queue_).map();
 }
 

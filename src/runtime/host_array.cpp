@@ -31,7 +31,7 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
                                     });
     const std::shared_ptr<ContextCore> core =
         options.queue ? ContextCore::core_of(*options.queue) : runtime::current_core();
-    core->check_open("a host array");
+    const ContextCore::Visit visit(*core, "a host array");
     const unsigned queue = options.queue ? options.queue->index() : 0;
     storage_ = Storage::adopt(core, queue, core->allocate_host(core->device_of(queue), bytes), nullptr,
                               {.name = "a host array"});
@@ -39,6 +39,7 @@ AnyHostArray::AnyHostArray(DType dtype, const Shape& shape, const HostArrayOptio
 
 AnyHostArray AnyHostArray::like(const AnyBuffer& buffer) {
     Storage& storage = runtime::storage_of(buffer);
+    const ContextCore::Visit visit(storage.core(), storage);
     storage.check_usable();
     return AnyHostArray(
         buffer.dtype(), buffer.shape(),
@@ -54,7 +55,8 @@ Storage& AnyHostArray::storage() const {
 }
 
 std::byte* AnyHostArray::bytes() const {
-    storage().check_usable();
+    const ContextCore::Visit visit(storage().core(), storage());
+    storage_->check_usable();
     return storage_->find(storage_->home(0))->memory()->host();
 }
 

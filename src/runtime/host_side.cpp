@@ -71,6 +71,11 @@ void wait_for_array(const detail::HostSide& host, bool writes) {
     storage.wait_for_uses(storage.home(0), {0, storage.bytes()}, writes);
 }
 
+ArrayVisit::ArrayVisit(const detail::HostSide& host, const ContextCore& core) {
+    if (host.array == nullptr || &storage_of(*host.array).core() == &core) return;
+    visit_.emplace(storage_of(*host.array).core(), "a host array");
+}
+
 AnyBuffer as_any_buffer(const AnyHostArray& array) {
     return make_buffer(shared_storage_of(array), array.dtype(), array.shape(), array.strides(),
                        "a host array");

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,6 +32,15 @@ namespace volley::runtime {
 [[nodiscard]] Storage* tracked_array(const detail::HostSide& host, const ContextCore& core);
 /// Blocks until no device uses the host array in a way that conflicts with the host reading or writing it.
 void wait_for_array(const detail::HostSide& host, bool writes);
+/// Keeps the context of a host array open during a transfer from or to another context. Throws WrongContext
+/// if it is closed.
+class ArrayVisit {
+public:
+    ArrayVisit(const detail::HostSide& host, const ContextCore& core);
+
+private:
+    std::optional<ContextCore::Visit> visit_;
+};
 /// A host array as a buffer on its storage.
 [[nodiscard]] AnyBuffer as_any_buffer(const AnyHostArray& array);
 

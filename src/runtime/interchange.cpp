@@ -35,6 +35,7 @@ void check_import_aligned(std::uint64_t place, DType dtype, const ImportTarget& 
 template <class Make>
 AnyBuffer adopt_import(const ImportTarget& target, DType dtype, const Layout& layout, bool owns_window,
                        ImportOptions options, Make&& make) {
+    const ContextCore::Visit visit(*target.core, target.subject);
     backends::Device& device = target.core->device(target.core->device_of(target.queue));
     auto memory =
         on_behalf_of([&] { return std::string_view(target.subject); }, [&] { return make(device); });
@@ -106,6 +107,7 @@ AnyBuffer import_host(DType dtype, const Shape& shape, std::span<std::byte> memo
 
 NativeBuffer native_buffer(const AnyBuffer& buffer, QueueRef queue) {
     Storage& storage = runtime::storage_of(buffer);
+    const ContextCore::Visit visit(storage.core(), storage);
     storage.check_usable();
     const unsigned k = runtime::queue_index(buffer, queue);
     NativeBuffer native = storage.allocate(k).native();
@@ -122,7 +124,7 @@ NativeBuffer native_buffer(const AnyBuffer& buffer, QueueRef queue) {
 
 NativeDevice native_device(const Queue& queue) {
     const std::shared_ptr<ContextCore>& core = ContextCore::core_of(queue);
-    core->check_open("a queue");
+    const ContextCore::Visit visit(*core, "a queue");
     return core->device(core->device_of(queue.index())).native();
 }
 

@@ -389,7 +389,7 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
                                                   : recorder != nullptr ? recorder->shared_core()
                                                                         : runtime::current_core();
     ContextCore& core = *current;
-    core.check_open(config.queue ? "a queue" : "the current context");
+    const ContextCore::Visit visit(core, config.queue ? "a queue" : "the current context");
     CachedKernel& cached = kernel.in(core);
     if (count != cached.facts().arguments)
         fail_internal("a launch has the wrong number of arguments", kernel.name());
@@ -403,7 +403,7 @@ Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument
 std::string device_code(KernelCore& kernel, const LaunchConfig& config) {
     const std::shared_ptr<ContextCore> core =
         config.queue ? ContextCore::core_of(*config.queue) : runtime::current_core();
-    core->check_open("the context");
+    const ContextCore::Visit visit(*core, "the context");
     CachedKernel& cached = kernel.in(*core);
     const unsigned device = core->device_of(config.queue ? config.queue->index() : 0);
     runtime::RequestedGrid requested;

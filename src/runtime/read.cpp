@@ -77,7 +77,9 @@ Event AnyBuffer::read_to(const detail::HostSide& to, QueueRef on, bool async) co
     using runtime::ReadRoute;
     runtime::refuse_while_tracing("a buffer was read", *this);
     runtime::Storage& own = storage();
+    const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
+    const runtime::ArrayVisit array_visit(to, own.core());
     const Layout target = runtime::host_layout(to, *this, "it was read into");
     const unsigned k = queue_index(on);
     if (runtime::Recorder* recorder = runtime::Recorder::current())

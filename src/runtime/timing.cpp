@@ -14,7 +14,7 @@ namespace {
 
 Event mark_queues(ContextCore& core, unsigned first, unsigned end) {
     runtime::refuse_while_tracing("mark() was called", "mark()");
-    core.check_open("mark()");
+    const ContextCore::Visit visit(core, "mark()");
     runtime::Recorder::refuse("mark() was called", "a command graph",
                               "mark before and after submit(), or profile() the submission");
     Event event;

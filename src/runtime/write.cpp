@@ -121,7 +121,9 @@ Event AnyBuffer::write_from(const detail::HostSide& from, std::optional<QueueRef
     using runtime::WriteRoute;
     runtime::refuse_while_tracing("a buffer was written", *this);
     runtime::Storage& own = storage();
+    const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
+    const runtime::ArrayVisit array_visit(from, own.core());
     const Layout source = runtime::host_layout(from, *this, "it was written with");
     const auto element = runtime::element_of(*this);
     if (!runtime::is_regular(source, element)) {

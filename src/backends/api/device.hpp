@@ -53,6 +53,15 @@ public:
     /// Returns a good workgroup size for a kernel that declares none.
     [[nodiscard]] virtual ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const = 0;
 
+    /// Returns whether it belongs to a driver, whose threads and static objects are out of the library's
+    /// hands.
+    [[nodiscard]] virtual bool uses_driver() const noexcept { return false; }
+    /// Saves what outlives the process. Called at exit, when all work has completed and the driver still
+    /// works. The device may be used afterwards, or never be destroyed.
+    virtual void before_exit() noexcept {}
+    /// Called in the child process after a fork, unless uses_driver(): its threads do not exist there.
+    virtual void forked() {}
+
 protected:
     /// Throws ArgumentError if `bytes` is empty or its address is not a multiple of import_alignment().
     void check_import(std::span<const std::byte> bytes) const;
@@ -71,6 +80,8 @@ public:
     /// Lists all devices in the driver's order, without side effects. A device's position is
     /// DeviceInfo::index.
     [[nodiscard]] virtual std::vector<DeviceInfo> devices() = 0;
+    /// Returns whether a forked child can open devices although its parent has used the driver.
+    [[nodiscard]] virtual bool survives_fork() const noexcept { return true; }
     /// Opens a device. Each call creates a new Device, owned by one context.
     [[nodiscard]] virtual std::unique_ptr<Device> open(unsigned index, const DeviceOptions& options) = 0;
 };

@@ -93,6 +93,9 @@ public:
     [[nodiscard]] virtual Point last() const noexcept = 0;  // the newest point returned
     /// Submits everything to the device without waiting.
     virtual void flush() {}
+    /// Called in the child process after a fork, unless the device uses a driver: the queue's threads do not
+    /// exist there. Commands that had not completed become an error.
+    virtual void forked() {}
 };
 
 }  // namespace volley::backends

@@ -2,6 +2,7 @@
 #include "backends/common/host_commands.hpp"
 
 #include "backends/api/times.hpp"
+#include "backends/common/thread.hpp"
 #include "core/fail.hpp"
 
 #include <chrono>
@@ -76,7 +77,7 @@ void HostCommands::defer(Point point, std::function<void()> submit) {
 }
 
 void HostCommands::start() {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+    if (!thread_.joinable()) thread_ = start_thread("a queue's callbacks", [this] { run_thread(); });
 }
 
 void HostCommands::stop() {

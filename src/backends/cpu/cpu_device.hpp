@@ -24,6 +24,7 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+    void forked() override { pool_->forked(); }
 
 private:
     DeviceInfo info_;

@@ -7,6 +7,11 @@
 #include "backends/cpu/cpu_pool.hpp"
 
 #include "backends/common/host_cores.hpp"
+#include "backends/common/thread.hpp"
+#include "core/text.hpp"
+
+#include <volley/error.hpp>
+#include <volley/log.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -67,11 +72,17 @@ void CpuPool::remove(WorkSource& source) {
     std::erase(sources_, &source);
 }
 
-void CpuPool::start() {
+void CpuPool::start_all() {
     const std::scoped_lock lock(mutex_);
     if (started_.load() || stop_) return;
-    while (pool_.size() < workers_)
-        add_worker([this](Worker& worker, unsigned number) { work(worker, number); });
+    try {
+        while (pool_.size() < workers_)
+            add_worker([this](Worker& worker, unsigned number) { work(worker, number); });
+    } catch (const Error& error) {
+        if (pool_.empty()) throw;
+        log_message(LogLevel::Warning, cat("the CPU backend runs with ", pool_.size() + 1, " of ", threads(),
+                                           " threads: ", error.what()));
+    }
     started_.store(true);
 }
 
@@ -80,7 +91,7 @@ void CpuPool::add_worker(F body) {
     Worker& worker = pool_.emplace_back();
     const auto number = static_cast<unsigned>(pool_.size());
     try {
-        worker.thread = std::thread([&worker, number, body] {
+        worker.thread = backends::start_thread("a worker of the CPU backend", [&worker, number, body] {
             number_of_thread = number;
             body(worker, number);
         });
@@ -92,10 +103,7 @@ void CpuPool::add_worker(F body) {
 
 void CpuPool::notify() {
     epoch_.fetch_add(1);
-    if (!started_.load()) {
-        start();
-        return;
-    }
+    start();
     if (spinning_.load() == 0 && sleeping_.load() > 0) wake_one();
 }
 
@@ -222,7 +230,7 @@ void CpuPool::call_spare() {
     if (pool_.size() >= workers_ + most_spare) return;
     try {
         add_worker([this](Worker& worker, unsigned number) { work_as_spare(worker, number); });
-    } catch (const std::system_error&) {
+    } catch (const Error&) {
         // There is no thread to be had; the guard tries again.
     }
 }

@@ -44,8 +44,7 @@ protected:
 
 class CpuPool {
 public:
-    /// `threads` includes the waiting thread, so the pool creates one fewer, but at least one. They start on
-    /// the first notify().
+    /// `threads` includes the waiting thread, so the pool creates one fewer, but at least one, in start().
     explicit CpuPool(unsigned threads);
     /// Joins the threads. All sources must have been removed.
     ~CpuPool();
@@ -61,6 +60,14 @@ public:
 
     void add(WorkSource& source);
     void remove(WorkSource& source);
+
+    /// Starts the threads, unless they run. Works with fewer if the system has no more; throws MemoryError if
+    /// it has none. One load when they run.
+    void start() {
+        if (!started_.load(std::memory_order_acquire)) start_all();
+    }
+    /// Device::forked: start() starts new threads.
+    void forked();
 
     /// Announces new work in a source. Costs some nanoseconds while a worker is awake, microseconds (a system
     /// call) if one must be woken. If several workers are needed, each wakes the next.
@@ -80,7 +87,7 @@ private:
         std::thread thread;
     };
 
-    void start();
+    void start_all();
     template <class F>
     void add_worker(F body);
     void work(Worker& self, unsigned number);

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Batch> prepare(backends::BatchPlan plan) override;
     backends::Point submit(backends::Batch& batch, std::uint32_t instances,
                            std::span<const std::byte> values) override;
+    void forked() override { timeline_.forked(); }
     [[nodiscard]] backends::Timeline& timeline() noexcept override { return timeline_; }
     [[nodiscard]] backends::Point last() const noexcept override { return timeline_.last(); }
 

@@ -35,6 +35,7 @@ CpuTimeline::~CpuTimeline() {
 // ---- submitting ----
 
 CpuCommand* CpuTimeline::take_free() {
+    pool_->start();  // here, before anything has changed: it may fail
     if (free_ == nullptr) return &commands_.emplace_back();
     return std::exchange(free_, free_->next);
 }

@@ -62,6 +62,9 @@ public:
     /// Queue::wait_for.
     backends::Point follow(backends::Timeline& other, backends::Point point);
 
+    /// Queue::forked.
+    void forked();
+
     // With the lock held:
     [[nodiscard]] bool idle() const noexcept { return first_ == nullptr; }
     /// Whether callbacks or waits are pending: these may depend on what the calling thread does next.

@@ -3,6 +3,7 @@
 // A wait is in the awaited timeline's list from its submission on, so that timeline may be destroyed as soon
 // as its own work is done. A thread that holds the waiting timeline's lock and sees that the wait has not
 // passed knows that the awaited timeline still exists.
+#include "backends/common/thread.hpp"
 #include "backends/cpu/cpu_timeline.hpp"
 
 #include <algorithm>
@@ -113,7 +114,7 @@ bool CpuTimeline::help_awaited(const Turn& turn) {
 // ---- the keeper ----
 
 void CpuTimeline::need_keeper() {
-    if (!keeper_.joinable()) keeper_ = std::thread([this] { run_keeper(); });
+    if (!keeper_.joinable()) keeper_ = backends::start_thread("a CPU queue", [this] { run_keeper(); });
 }
 
 void CpuTimeline::keep(CpuCommand* command) noexcept {

@@ -2,6 +2,7 @@
 #include "backends/opencl/opencl_builder.hpp"
 
 #include "backends/common/kept_file.hpp"
+#include "core/compilers.hpp"
 #include "core/fail.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -118,6 +119,7 @@ void Builder::keep(cl_program program, const std::string& file) const {
 
 cl_program Builder::build(std::string_view kernel, const std::string& text,
                           const std::string& options) const {
+    about_to_compile(kernel);
     device_->check_lost();
     const Api& cl = device_->cl;
     const std::string file = file_of(text, options);

@@ -39,6 +39,7 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+    [[nodiscard]] bool uses_driver() const noexcept override { return true; }
 
     /// For tests: internals to inspect, or to make fail.
     [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }

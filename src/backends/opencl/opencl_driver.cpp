@@ -17,6 +17,8 @@ public:
     /// the vendor files instead would have to reproduce each loader's search rules.
     [[nodiscard]] bool may_have_preferred() const override { return backends::system_has_gpu(); }
 
+    [[nodiscard]] bool survives_fork() const noexcept override { return false; }
+
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
         std::vector<DeviceInfo> infos;
         for (const PhysicalDevice& device : Platforms::open().devices) infos.push_back(device.info);

@@ -3,7 +3,9 @@
 
 #include "backends/common/kernel_cost.hpp"
 #include "backends/common/print.hpp"
+#include "backends/common/thread.hpp"
 #include "backends/reference/interpreter.hpp"
+#include "core/fail.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -95,6 +97,33 @@ ReferenceQueue::~ReferenceQueue() {
     if (thread_.joinable()) thread_.join();
 }
 
+void ReferenceQueue::forked() {
+    // The thread is not there to release its locks, or to be woken.
+    std::construct_at(&mutex_);
+    std::construct_at(&wake_);
+    backends::forget_thread(thread_);
+    if (!pending_.empty()) {
+        static_cast<void>(new std::deque<Pending>(std::move(pending_)));  // one of them may be half done
+        pending_.clear();
+    }
+    timeline_.forked();
+}
+
+void ReferenceTimeline::forked() {
+    std::construct_at(&mutex_);
+    std::construct_at(&progress_);
+    if (completed_.load() == issued_.load()) return;
+    completed_.store(issued_.load());
+    try {
+        fail(ErrorCode::WrongContext, "the process was forked while commands were running",
+             "a reference queue",
+             "wait for the work before fork(), and submit it again in the child if its results are needed "
+             "there");
+    } catch (...) {
+        errors_.add(issued_.load(), std::current_exception());
+    }
+}
+
 ReferenceQueue::Bytes ReferenceQueue::keep(std::span<const std::byte> bytes, bool at_once) {
     if (at_once) return {Bytes(), bytes.data()};  // used before the call returns
     std::shared_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
@@ -111,7 +140,7 @@ Point ReferenceQueue::enqueue(Command command) {
 }
 
 Point ReferenceQueue::hand_over(Command command) {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run_thread(); });
+    if (!thread_.joinable()) thread_ = backends::start_thread("a reference queue", [this] { run_thread(); });
     pending_.push_back({backends::TimesScope::tag(), std::move(command)});
     wake_.notify_one();
     return timeline_.issue();

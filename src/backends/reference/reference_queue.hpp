@@ -32,6 +32,7 @@ public:
     // For the queue, one call at a time:
     /// Issues the next point.
     backends::Point issue() noexcept { return ++issued_; }
+    void forked();
     /// Completes the next point, with its command's error if that failed.
     void pass(std::exception_ptr error) noexcept;
 
@@ -66,6 +67,7 @@ public:
     backends::Point call(std::function<void()> callback) override;
     backends::Point wait_for(backends::Timeline& other, backends::Point point) override;
     backends::Point mark() override;
+    void forked() override;
     [[nodiscard]] backends::Timeline& timeline() noexcept override { return timeline_; }
     [[nodiscard]] backends::Point last() const noexcept override { return timeline_.last(); }
 

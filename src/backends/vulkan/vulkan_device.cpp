@@ -69,6 +69,8 @@ VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, unsigned index, c
 
 VulkanDevice::~VulkanDevice() = default;
 
+void VulkanDevice::before_exit() noexcept { cache_->save(); }
+
 std::unique_ptr<backends::Memory> VulkanDevice::allocate(std::size_t bytes) {
     return std::make_unique<VulkanMemory>(heap_, bytes);
 }

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] std::unique_ptr<backends::Program> compile(ir::Function fn) override;
     [[nodiscard]] std::unique_ptr<backends::Queue> make_queue() override;
     [[nodiscard]] ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const override;
+    [[nodiscard]] bool uses_driver() const noexcept override { return true; }
+    void before_exit() noexcept override;
 
     /// Creates a program from a foreign module (see VulkanProgram). Throws CompileError.
     [[nodiscard]] std::unique_ptr<backends::Program> adopt(ir::Function signature,

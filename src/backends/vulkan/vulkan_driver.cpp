@@ -16,6 +16,8 @@ public:
     [[nodiscard]] std::string_view name() const noexcept override { return "vulkan"; }
     [[nodiscard]] bool may_have_preferred() const override { return backends::system_has_gpu(); }
 
+    [[nodiscard]] bool survives_fork() const noexcept override { return false; }
+
     [[nodiscard]] std::vector<DeviceInfo> devices() override {
         std::vector<DeviceInfo> infos;
         if (const auto instance = opened()) {

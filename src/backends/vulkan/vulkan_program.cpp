@@ -3,6 +3,7 @@
 
 #include "backends/common/dump.hpp"
 #include "backends/common/reports.hpp"
+#include "core/compilers.hpp"
 #include "core/fail.hpp"
 #include "core/settings.hpp"
 #include "core/text.hpp"
@@ -107,6 +108,7 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
     code.codeSize = module.words.size() * sizeof(std::uint32_t);
     code.pCode = module.words.data();
     VkShaderModule shader = VK_NULL_HANDLE;
+    about_to_compile(function_.name);
     device_->check_lost();
     device_->check(vk.vkCreateShaderModule(device_->handle(), &code, nullptr, &shader),
                    "vkCreateShaderModule");

@@ -6,6 +6,7 @@
 #include "codegen/llvm/half_calls.hpp"
 #include "codegen/llvm/kernel_emitter.hpp"
 #include "codegen/llvm/vector_math.hpp"
+#include "core/compilers.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -364,6 +365,7 @@ unsigned llvm_version() { return llvm_api().major; }
 
 std::unique_ptr<CompiledKernel> compile(const ir::Function& fn, const Variant& variant,
                                         const Target& target) {
+    about_to_compile(fn.name);
     Unit unit(fn, variant, target);
     Jit& jit = Jit::get();
     for (const std::string& name : unit.externals) {
