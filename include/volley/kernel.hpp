@@ -221,8 +221,13 @@ template <class... P>
 class Kernel {
 public:
     /// Launches the kernel on one queue, or on all queues of the current context. Throws LaunchError for
-    /// invalid sizes or arguments, before anything runs; TraceError and CompileError at the first launch. The
-    /// context remains usable after any of them.
+    /// invalid sizes or arguments, before anything runs; CompileError and DeviceError (Unsupported) at the
+    /// first launch on a device. The context remains usable after any of them.
+    ///
+    /// Without over() and groups() the grid has one invocation for each element of the first buffer. A kernel
+    /// that computes with y or z of global_id(), group_id() or local_id() needs one of them, and a kernel
+    /// with Shared memory, local_id(), local_index(), group_id() or subgroup_id() needs a workgroup size,
+    /// declared with the kernel or set by local(); otherwise the launch throws LaunchError.
     template <class... A>
     Event operator()(const A&... arguments) const {
         static_assert(

@@ -81,8 +81,31 @@ std::uint64_t first_buffer_size(const KernelCore& kernel, const ir::Function& fn
 
 }  // namespace
 
-RequestedGrid request_grid(const KernelCore& kernel, const ir::Function& fn,
+namespace {
+
+[[noreturn]] void fail_local(const KernelCore& kernel, ir::Op op) {
+    fail(ErrorCode::InvalidLaunch,
+         cat("the kernel uses ", op == ir::Op::Shared ? "Shared memory" : cat(ir::mnemonic(op), "()"),
+             ", but no workgroup size is set"),
+         subject(kernel),
+         cat("declare it, kernel(\"", kernel.name(),
+             "\", {.local = {256}}, ...), or set it at the launch with .local(256)"));
+}
+
+[[noreturn]] void fail_axis(const KernelCore& kernel, passes::LaunchNeeds::AxisRead read) {
+    fail(ErrorCode::InvalidLaunch,
+         cat("the kernel reads ", ir::mnemonic(read.id), "().", read.axis == 1 ? "y" : "z",
+             ", but no grid is set: the default grid has one dimension"),
+         subject(kernel),
+         cat("set the grid with .over({nx, ny", read.axis == 1 ? "" : ", nz", "}), or with .over(buffer)"));
+}
+
+}  // namespace
+
+RequestedGrid request_grid(const KernelCore& kernel, const CachedKernel& cached,
                            const detail::LaunchConfig& config, const detail::BoundArgument* arguments) {
+    const ir::Function& fn = cached.function();
+    const passes::LaunchNeeds& needs = cached.facts().needs;
     RequestedGrid requested;
     if (config.over.rank() > 0 && config.groups.rank() > 0) {
         fail(ErrorCode::InvalidLaunch, "both over() and groups() are set", subject(kernel),
@@ -103,6 +126,8 @@ RequestedGrid request_grid(const KernelCore& kernel, const ir::Function& fn,
         requested.local = local;
     } else if (fn.local_size) {
         requested.local = fn.local_size;
+    } else if (needs.workgroups) {
+        fail_local(kernel, *needs.workgroups);
     }
     if (config.groups.rank() > 0) {
         requested.by_groups = true;
@@ -113,6 +138,7 @@ RequestedGrid request_grid(const KernelCore& kernel, const ir::Function& fn,
     if (config.over.rank() > 0) {
         requested.global = to_dim3(kernel, config.over, "the grid");
     } else {
+        if (needs.axis) fail_axis(kernel, *needs.axis);
         const std::uint64_t size = first_buffer_size(kernel, fn, arguments);
         if (size > static_cast<std::uint64_t>(max_extent)) {
             fail(ErrorCode::InvalidLaunch,
@@ -340,7 +366,7 @@ Event launch_bound(KernelCore& kernel, ContextCore& core, CachedKernel& cached, 
                    const BoundArgument* bound, std::size_t count) {
     Recorder* const recorder = Recorder::current();
     const runtime::LaunchTargets targets = runtime::launch_targets(kernel, core, config.queue, bound, count);
-    const runtime::RequestedGrid requested = runtime::request_grid(kernel, cached.function(), config, bound);
+    const runtime::RequestedGrid requested = runtime::request_grid(kernel, cached, config, bound);
     for (std::size_t i = 0; i < count; ++i) {
         if (bound[i].dynamic != nullptr && recorder == nullptr) fail_dynamic(kernel, *bound[i].dynamic);
     }
@@ -413,7 +439,7 @@ std::string device_code(KernelCore& kernel, const LaunchConfig& config) {
         LaunchConfig sizes = config;
         sizes.groups = GridSize();
         sizes.over = GridSize(1);
-        requested.local = runtime::request_grid(kernel, cached.function(), sizes, nullptr).local;
+        requested.local = runtime::request_grid(kernel, cached, sizes, nullptr).local;
     }
     const runtime::Grid grid = runtime::grid_on(kernel, cached, requested, core->device(device));
     return cached.program(device, core->device(device)).code(grid.local);

@@ -23,8 +23,8 @@ struct RequestedGrid {
     bool by_groups = false;
     bool empty = false;
 };
-/// Throws LaunchError for sizes that no device can run.
-[[nodiscard]] RequestedGrid request_grid(const KernelCore& kernel, const ir::Function& fn,
+/// Throws LaunchError for sizes that no device can run, and if the kernel needs a size that is not set.
+[[nodiscard]] RequestedGrid request_grid(const KernelCore& kernel, const CachedKernel& cached,
                                          const detail::LaunchConfig& config,
                                          const detail::BoundArgument* arguments);
 /// Completes the sizes for a device. Throws LaunchError if the device's limits or the kernel's barriers

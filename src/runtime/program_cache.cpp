@@ -40,6 +40,7 @@ KernelFacts find_facts(const ir::Function& fn) {
     facts.shared_bytes = ir::shared_bytes(fn);
     for (const ir::Param& param : fn.params) {
         if (!param.is_layout()) ++facts.arguments;
+    facts.needs = passes::launch_needs(fn);
         facts.uses_layout |= param.is_layout() || param.rank != 0;
     }
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {

@@ -12,6 +12,7 @@
 #include "backends/api/program.hpp"
 #include "ir/function.hpp"
 #include "ir/hash.hpp"
+#include "passes/launch_needs.hpp"
 #include "runtime/queue_point.hpp"
 
 #include <volley/memory_stats.hpp>
@@ -38,6 +39,7 @@ struct KernelFacts {
     std::vector<bool> writes;   // by parameter: whether it is a buffer that the kernel stores to
     std::size_t arguments = 0;  // passed by the caller; extents and strides of buffers follow
     bool uses_layout = false;   // has such parameters, or accesses a buffer by position
+    passes::LaunchNeeds needs;  // what its launches must set
 };
 [[nodiscard]] KernelFacts find_facts(const ir::Function& fn);
 

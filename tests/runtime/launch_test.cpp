@@ -87,7 +87,7 @@ TEST_P(LaunchTest, EmptyGridsDoNothing) {
     Buffer<int> some(5);
     make_count().over(0)(some);
     EXPECT_FALSE(some.is_allocated(0));
-    EXPECT_NO_THROW(make_reverse().over(0)(some));
+    EXPECT_NO_THROW(make_reverse().local(64).over(0)(some));
 }
 
 TEST_P(LaunchTest, ConstantsConvertWithoutLoss) {
@@ -199,7 +199,7 @@ TEST_P(BadLaunchTest, SharedMemoryBeyondTheLimit) {
         data[global_id().x] = tile[local_size().x - 1u - local_id().x];
     });
     Buffer<double> data(64);
-    const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { greedy(data); });
+    const std::string text = error_of(ErrorCode::InvalidLaunch, [&] { greedy.local(64)(data); });
     expect_contains(text, "8000000 bytes of shared memory");
     expect_contains(text, cat("kernel 'greedy' on ", GetParam()));
 }
