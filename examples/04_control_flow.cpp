@@ -2,6 +2,9 @@
 //
 // $if, $for and $while become part of the kernel. The host runs a plain if or for while it traces the kernel,
 // so these control which operations the kernel contains.
+//
+// The host runs the body of a $for once, to trace it. So a host variable changes once, whatever the number of
+// iterations is on the device, and nothing can warn of it: keep in a Var what changes in a kernel.
 #include <volley/volley.hpp>
 
 #include <complex>
@@ -30,9 +33,27 @@ unsigned escape_time(unsigned px, unsigned py) {
     return n;
 }
 
+// Adds up 0, 1, ... n - 1 in a Var, and counts in a host variable how often the host runs the body.
+bool sum_in_a_loop() {
+    int traced = 0;
+    auto sum_to = kernel("sum_to", [&](Buff<u32> out, Const<u32> n) {
+        Var<u32> sum = 0u;
+        $for (k, 0u, n) {
+            sum += k;  // n times on the device
+            ++traced;  // once, on the host: a `float sum` of the host would be wrong here
+        }
+        out[0] = sum;
+    });
+    Buffer<u32> out(1);
+    sum_to(out, 100u);
+    std::printf("the sum of 0 to 99 is %u; the host ran the loop's body %d time(s)\n", out.item(), traced);
+    return out.item() == 4950 && traced == 1;
+}
+
 }  // namespace
 
 int main() {
+    if (!sum_in_a_loop()) return 1;
     auto mandelbrot = kernel("mandelbrot", [](Buff<u32> image) {
         auto p = global_id();
         auto cx = 3.0f * cast<float>(p.x) / float(width) - 2.2f;

@@ -31,30 +31,6 @@ struct KernelOptions {
 
 namespace detail {
 
-/// The lambda of a kernel, stored until it is traced.
-class VOLLEY_API KernelBody {
-public:
-    KernelBody() = default;
-    virtual ~KernelBody();
-    KernelBody(const KernelBody&) = delete;
-    KernelBody& operator=(const KernelBody&) = delete;
-    [[nodiscard]] virtual lang::TracedKernel trace(std::string_view name,
-                                                   const lang::TraceOptions& options) = 0;
-};
-
-template <class F>
-class BodyOf final : public KernelBody {
-public:
-    explicit BodyOf(F f) : f_(std::move(f)) {}
-    [[nodiscard]] lang::TracedKernel trace(std::string_view name,
-                                           const lang::TraceOptions& options) override {
-        return lang::trace_kernel(name, f_, options);
-    }
-
-private:
-    F f_;
-};
-
 /// An argument as the runtime receives it: a buffer, or the bytes of a value.
 struct BoundArgument {
     const AnyBuffer* buffer = nullptr;
@@ -70,12 +46,14 @@ struct LaunchConfig {
     std::optional<Queue> queue;
 };
 
-[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_kernel(std::string_view name,
-                                                                          const KernelOptions& options,
-                                                                          std::unique_ptr<KernelBody> body);
+/// Throws LaunchError unless the declared workgroup size is one to three numbers from 1 to 65535.
+[[nodiscard]] VOLLEY_API lang::TraceOptions trace_options(std::string_view name,
+                                                          const KernelOptions& options);
+/// Throws IrError if control flow that differs between invocations contains a barrier.
+[[nodiscard]] VOLLEY_API std::shared_ptr<runtime::KernelCore> make_kernel(lang::TracedKernel traced);
 VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config,
                         const BoundArgument* arguments, std::size_t count);
-[[nodiscard]] VOLLEY_API lang::TracedKernel traced(runtime::KernelCore& kernel);
+[[nodiscard]] VOLLEY_API const lang::TracedKernel& traced(const runtime::KernelCore& kernel) noexcept;
 [[nodiscard]] VOLLEY_API std::string device_code(runtime::KernelCore& kernel, const LaunchConfig& config);
 [[nodiscard]] VOLLEY_API std::string_view kernel_name(const runtime::KernelCore& kernel) noexcept;
 [[noreturn]] VOLLEY_API void fail_argument_range(const runtime::KernelCore& kernel, std::size_t number,
@@ -211,9 +189,9 @@ using HeldArgument =
 }  // namespace detail
 
 /// A kernel with parameters P: Buff<T>, Const<T>, Value<T>. While a graph is recorded, a value may also be a
-/// name, dyn<T>("name"). Copies are cheap and share the traced and compiled code. A kernel is traced at its
-/// first launch, and compiled for each device when it first runs there (milliseconds). A later launch costs a
-/// few hundred nanoseconds and returns before the work is done. Thread-safe.
+/// name, dyn<T>("name"). Copies are cheap and share the traced and compiled code. A kernel is compiled for
+/// each device when it first runs there (milliseconds). A later launch costs a few hundred nanoseconds and
+/// returns before the work is done. Thread-safe.
 ///
 ///     scale(buf, 2.0f);                                // one invocation per element of the first buffer
 ///     scale.over({640, 480}).on(queue(1))(buf, 2.0f);
@@ -261,9 +239,8 @@ public:
     [[nodiscard]] Kernel on(Queue queue) && { return config_.queue = std::move(queue), std::move(*this); }
 
     [[nodiscard]] std::string_view name() const noexcept { return detail::kernel_name(*core_); }
-    /// Traces the kernel if it is not traced yet, and so checks its body without a launch. Throws TraceError
-    /// and IrError.
-    lang::TracedKernel trace() const { return detail::traced(*core_); }
+    /// Returns the traced kernel.
+    [[nodiscard]] lang::TracedKernel trace() const { return detail::traced(*core_); }
     /// Returns the IR as text.
     [[nodiscard]] std::string ir() const { return trace().to_string(); }
     /// Returns the code for the device of on()'s queue, else for the current context's first device: assembly
@@ -310,14 +287,19 @@ public:
 }  // namespace detail
 
 /// Creates a kernel from a lambda whose parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>. The
-/// lambda is stored, and called once, at the first launch. The name appears in messages and profiles.
+/// name appears in messages and profiles.
+///
+/// Calls the lambda once, in this thread, to trace it, and does not keep it. So captures, by reference too,
+/// are read now: a host variable that changes later does not change the kernel; pass what changes as a
+/// Const<T>. Needs no context or device, costs microseconds, and may be called before `main`. Throws
+/// TraceError and IrError if the body is not valid, and LaunchError if the declared workgroup size is not.
+/// What depends on a device, such as its types and limits, is checked by the launch.
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, const KernelOptions& options, F body) {
     lang::need_signature<F>();
-    // Not make_unique: a unique_ptr to each lambda's own type is some thirty functions more to compile.
-    std::unique_ptr<detail::KernelBody> kept(new detail::BodyOf<F>(std::move(body)));
-    return detail::KernelAccess::make(lang::params_t<F>{},
-                                      detail::make_kernel(name, options, std::move(kept)));
+    return detail::KernelAccess::make(
+        lang::params_t<F>{},
+        detail::make_kernel(lang::trace_kernel(name, body, detail::trace_options(name, options))));
 }
 template <class F>
 [[nodiscard]] auto kernel(std::string_view name, F body) {

@@ -1,51 +1,34 @@
-// Traces kernels, and finds their compiled form in a context.
+// Checks kernels when they are made, and finds their compiled form in a context.
 #include "runtime/kernel_core.hpp"
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "passes/uniformity.hpp"
 #include "passes/unit_strides.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace volley {
-
-detail::KernelBody::~KernelBody() = default;
-
 namespace runtime {
+namespace {
 
-KernelCore::KernelCore(std::string_view name, const KernelOptions& options,
-                       std::unique_ptr<detail::KernelBody> body)
-    : name_(name), options_(options), body_(std::move(body)) {
-    const GridSize& local = options_.local;
-    bool legal = local.rank() <= 3;
-    for (int d = 0; d < 3; ++d) legal = legal && local[d] >= 1 && local[d] <= 0xffff;
-    if (!legal) {
-        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is invalid", cat("kernel '", name_, "'"),
-             "declare .local with one to three numbers from 1 to 65535");
-    }
+bool has_barrier(const ir::Function& fn) {
+    bool found = false;
+    ir::for_each_node(fn, fn.body, [&](ir::NodeId id) { found = found || fn[id].op == ir::Op::Barrier; });
+    return found;
 }
 
-lang::TracedKernel KernelCore::traced() {
-    if (lang::tracing()) {
-        fail(ErrorCode::TraceError, "a kernel was launched or traced in the body of another kernel",
-             cat("kernel '", name_, "'"),
-             "launch kernels from the host, or call a function that takes Values");
-    }
-    const std::scoped_lock lock(mutex_);
-    if (traced_) return *traced_;
-    lang::TraceOptions options;
-    if (options_.local.rank() > 0) {
-        for (int d = 0; d < 3; ++d) options.local_size[d] = static_cast<std::uint32_t>(options_.local[d]);
-    }
-    traced_ = body_->trace(name_, options);
-    body_.reset();
-    return *traced_;
+}  // namespace
+
+KernelCore::KernelCore(lang::TracedKernel traced) : traced_(std::move(traced)) {
+    const ir::Function& fn = traced_.function();
+    if (has_barrier(fn)) passes::check_barriers(fn, passes::analyse_uniformity(fn));
 }
 
 CachedKernel& KernelCore::find(ContextCore& core) {
     if (CachedKernel* const known = kernels_.find(core.id())) return *known;
-    const lang::TracedKernel mine = traced();
-    const ir::Function* function = &mine.function();
+    const ir::Function* function = &traced_.function();
     std::optional<ir::Function> unit_strides;
     if (std::ranges::any_of(function->params, [](const ir::Param& p) { return p.rank != 0; })) {
         unit_strides = *function;
@@ -58,8 +41,7 @@ CachedKernel& KernelCore::find(ContextCore& core) {
 CachedKernel& KernelCore::strided_in(ContextCore& core) {
     if (CachedKernel* const hit = strided_.peek(core.id())) return *hit;
     if (CachedKernel* const known = strided_.find(core.id())) return *known;
-    const lang::TracedKernel mine = traced();
-    return strided_.add(core.id(), core.programs().find(mine.function()));
+    return strided_.add(core.id(), core.programs().find(traced_.function()));
 }
 
 KernelUses::Entry* KernelUses::entry_of(ContextId context) noexcept {
@@ -100,12 +82,26 @@ namespace detail {
 
 using runtime::KernelCore;
 
-std::shared_ptr<KernelCore> make_kernel(std::string_view name, const KernelOptions& options,
-                                        std::unique_ptr<KernelBody> body) {
-    return std::make_shared<KernelCore>(name, options, std::move(body));
+lang::TraceOptions trace_options(std::string_view name, const KernelOptions& options) {
+    const GridSize& local = options.local;
+    bool legal = local.rank() <= 3;
+    for (int d = 0; d < 3; ++d) legal = legal && local[d] >= 1 && local[d] <= 0xffff;
+    if (!legal) {
+        fail(ErrorCode::InvalidLaunch, "the declared workgroup size is invalid", cat("kernel '", name, "'"),
+             "declare .local with one to three numbers from 1 to 65535");
+    }
+    lang::TraceOptions trace;
+    if (local.rank() > 0) {
+        for (int d = 0; d < 3; ++d) trace.local_size[d] = static_cast<std::uint32_t>(local[d]);
+    }
+    return trace;
 }
 
-lang::TracedKernel traced(KernelCore& kernel) { return kernel.traced(); }
+std::shared_ptr<KernelCore> make_kernel(lang::TracedKernel traced) {
+    return std::make_shared<KernelCore>(std::move(traced));
+}
+
+const lang::TracedKernel& traced(const KernelCore& kernel) noexcept { return kernel.traced(); }
 
 std::string_view kernel_name(const KernelCore& kernel) noexcept { return kernel.name(); }
 

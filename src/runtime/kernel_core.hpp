@@ -1,5 +1,4 @@
-// The state shared by copies of a Kernel: the lambda until it is traced, the IR afterwards, and the compiled
-// kernel of each context.
+// The state shared by copies of a Kernel: its traced IR, and the compiled kernel of each context.
 #pragma once
 
 #include "runtime/context_core.hpp"
@@ -11,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,12 +48,10 @@ private:
 
 class KernelCore : public std::enable_shared_from_this<KernelCore> {
 public:
-    KernelCore(std::string_view name, const KernelOptions& options, std::unique_ptr<detail::KernelBody> body);
+    explicit KernelCore(lang::TracedKernel traced);
 
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    /// Returns the traced kernel; the first call traces it. Throws TraceError or IrError, after which the
-    /// next call tries again.
-    [[nodiscard]] lang::TracedKernel traced();
+    [[nodiscard]] const std::string& name() const noexcept { return traced_.function().name; }
+    [[nodiscard]] const lang::TracedKernel& traced() const noexcept { return traced_; }
     /// Returns the kernel of a context. Costs a load and a comparison for the context of the last call,
     /// milliseconds for a new context.
     [[nodiscard]] CachedKernel& in(ContextCore& core) {
@@ -70,11 +66,7 @@ public:
 private:
     CachedKernel& find(ContextCore& core);
 
-    std::string name_;
-    KernelOptions options_;
-    std::mutex mutex_;
-    std::unique_ptr<detail::KernelBody> body_;  // null once traced_ is set
-    std::optional<lang::TracedKernel> traced_;
+    lang::TracedKernel traced_;
     KernelUses kernels_;
     KernelUses strided_;
 };

@@ -409,7 +409,10 @@ Event launch_bound(KernelCore& kernel, ContextCore& core, CachedKernel& cached, 
 }  // namespace
 
 Event launch(KernelCore& kernel, const LaunchConfig& config, const BoundArgument* bound, std::size_t count) {
-    if (lang::tracing()) static_cast<void>(kernel.traced());  // throws: a kernel cannot launch another
+    if (lang::tracing()) {
+        fail(ErrorCode::TraceError, "a kernel was launched in the body of another kernel",
+             runtime::subject(kernel), "launch kernels from the host, or call a function that takes Values");
+    }
     Recorder* const recorder = Recorder::current();
     const std::shared_ptr<ContextCore>& current = config.queue          ? ContextCore::core_of(*config.queue)
                                                   : recorder != nullptr ? recorder->shared_core()

@@ -7,12 +7,10 @@
 #include "core/settings.hpp"
 #include "core/text.hpp"
 #include "ir/printer.hpp"
-#include "ir/verifier.hpp"
 #include "passes/check_bounds.hpp"
 #include "passes/effects.hpp"
 #include "passes/guard_loads.hpp"
 #include "passes/pipeline.hpp"
-#include "passes/uniformity.hpp"
 #include "runtime/context_core.hpp"
 
 #include <algorithm>
@@ -40,9 +38,9 @@ KernelFacts find_facts(const ir::Function& fn) {
     facts.shared_bytes = ir::shared_bytes(fn);
     for (const ir::Param& param : fn.params) {
         if (!param.is_layout()) ++facts.arguments;
-    facts.needs = passes::launch_needs(fn);
         facts.uses_layout |= param.is_layout() || param.rank != 0;
     }
+    facts.needs = passes::launch_needs(fn);
     ir::for_each_node(fn, fn.body, [&](ir::NodeId id) {
         if (fn[id].op == ir::Op::Barrier) facts.has_barrier = true;
     });
@@ -106,8 +104,6 @@ KernelUse ProgramCache::find(const ir::Function& traced) {
     // Runs without the lock: two threads may do the same work, and the result of the first is kept.
     ir::Function fn = traced;
     if (fn.foreign) return keep(key, std::move(fn));
-    ir::verify(fn);
-    passes::check_barriers(fn, passes::analyse_uniformity(fn));
     if (settings().check_bounds) {
         passes::guard_loads(fn);  // a load that is not needed is not out of bounds
         passes::check_bounds(fn);

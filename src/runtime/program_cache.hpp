@@ -117,8 +117,8 @@ public:
     ProgramCache(const ProgramCache&) = delete;
     ProgramCache& operator=(const ProgramCache&) = delete;
 
-    /// Returns the kernel with this IR; verifies and optimises it if it is new. Throws IrError and the errors
-    /// of the passes, and WrongContext if the context is closed.
+    /// Returns the kernel with this IR, which was checked when it was traced; optimises it if it is new.
+    /// Throws WrongContext if the context is closed.
     [[nodiscard]] KernelUse find(const ir::Function& traced);
     /// Returns the name of a kernel of which that command is a launch; nothing if the command has completed.
     /// A kernel exists while its launches are pending.

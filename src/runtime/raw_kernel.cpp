@@ -19,17 +19,6 @@ namespace {
 using codegen::spirv::PushMember;
 using codegen::spirv::Reflection;
 
-class RawBody final : public KernelBody {
-public:
-    explicit RawBody(std::shared_ptr<const ir::Function> function) : function_(std::move(function)) {}
-    [[nodiscard]] lang::TracedKernel trace(std::string_view, const lang::TraceOptions&) override {
-        return lang::TracedKernel(function_);
-    }
-
-private:
-    std::shared_ptr<const ir::Function> function_;
-};
-
 [[noreturn]] void refuse(std::string_view name, std::string_view what, std::string_view advice) {
     fail(ErrorCode::CompileError, what, cat("kernel '", name, "'"), advice);
 }
@@ -86,7 +75,7 @@ std::shared_ptr<runtime::KernelCore> make_raw_kernel(std::string_view name,
         const ir::ParamKind kind = given.buffer ? ir::ParamKind::Buffer : ir::ParamKind::Const;
         function->params.push_back({kind, given.type, cat("arg", i), given.read_only, ir::none});
     }
-    return make_kernel(name, {}, std::make_unique<RawBody>(std::move(function)));
+    return make_kernel(lang::TracedKernel(std::move(function)));
 }
 
 }  // namespace

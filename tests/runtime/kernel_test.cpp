@@ -12,13 +12,23 @@ namespace {
 using testing::expect_contains;
 using testing::NullContext;
 
-TEST(Kernel, IsTracedOnceOnItsFirstLaunch) {
+// Made and traced while static objects are initialised, before any context exists.
+const auto made_before_main =
+    kernel("made before main", [](Buff<vec3> data) { data[global_id().x] = vec3(1, 2, 3); });
+
+TEST(Kernel, MayBeMadeBeforeMain) {
+    Buffer<vec3> data(5);
+    made_before_main(data);
+    EXPECT_EQ(data.read(0)[4], vec3(1, 2, 3));
+}
+
+TEST(Kernel, IsTracedOnceWhenItIsMade) {
     int traced = 0;
     auto set = kernel("set", [&traced](Buff<int> data) {
         ++traced;
         data[global_id().x] = 1;
     });
-    EXPECT_EQ(traced, 0);
+    EXPECT_EQ(traced, 1);
     Buffer<int> data(4);
     for (int i = 0; i < 10; ++i) set(data);
     auto copy = set;
@@ -26,12 +36,59 @@ TEST(Kernel, IsTracedOnceOnItsFirstLaunch) {
     EXPECT_EQ(traced, 1);
 }
 
-TEST(Kernel, DestroysItsLambdaAfterTracing) {
+TEST(Kernel, DoesNotKeepItsLambda) {
     auto token = std::make_shared<int>(3);
     auto set = kernel("set", [token](Buff<int> data) { data[global_id().x] = *token; });
-    EXPECT_EQ(token.use_count(), 2);
-    set.trace();
     EXPECT_EQ(token.use_count(), 1);
+    Buffer<int> data(4);
+    set(data);
+    EXPECT_EQ(data.read(0)[3], 3);
+}
+
+TEST(Kernel, ReadsItsCapturesWhenItIsMade) {
+    int number = 5;
+    const auto set = kernel("set", [&](Buff<int> data) { data[global_id().x] = number; });
+    number = 6;
+    Buffer<int> data(4);
+    set(data);
+    EXPECT_EQ(data.read(0)[0], 5);
+}
+
+Kernel<Buff<int>> sets_sum_of(int a, int b) {
+    const int sum = a + b;
+    return kernel("sets sum", [&](Buff<int> data) { data[global_id().x] = sum; });
+}
+
+TEST(Kernel, ThatAFunctionReturnsMayCaptureItsLocalsByReference) {
+    const auto set = sets_sum_of(30, 12);
+    Buffer<int> data(4);
+    set(data);
+    EXPECT_EQ(data.read(0)[0], 42);
+}
+
+TEST(Kernel, IsCheckedWhenItIsMade) {
+    testing::error_of(ErrorCode::TraceError, [] { (void)kernel("jump", [](Buff<int>) { $break; }); });
+    const std::string text = testing::error_of(ErrorCode::IrError, [] {
+        (void)kernel("divergent", {.local = {64}}, [](Buff<int>) {
+            $if (local_id().x < 5u) {
+                barrier();
+            }
+        });
+    });
+    expect_contains(text, "kernel 'divergent'");
+    expect_contains(text, "kernel_test.cpp");
+}
+
+// What depends on the device cannot be known earlier.
+TEST(Kernel, IsCheckedAgainstTheDeviceWhenItIsLaunched) {
+    const auto greedy = kernel("greedy", {.local = {8}}, [](Buff<int> data) {
+        Shared<int> tile(100'000'000);
+        tile[local_id().x] = data[global_id().x];
+        barrier();
+        data[global_id().x] = tile[7u - local_id().x];
+    });
+    Buffer<int> data(8);
+    expect_contains(testing::error_of(ErrorCode::InvalidLaunch, [&] { greedy(data); }), "shared memory");
 }
 
 TEST(Kernel, ReturnsItsIrAndItsCode) {

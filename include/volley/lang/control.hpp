@@ -8,8 +8,9 @@
 // $return ends the invocation, even in a function that the kernel calls. To return a result from such a
 // function, use a C++ return statement at its end.
 //
-// The host runs each body and each condition exactly once, while it traces the kernel. Leaving a body with a
-// C++ `break`, `continue` or `return` leaves it incomplete, and tracing fails with a TraceError.
+// The host runs each body and each condition exactly once, while it traces the kernel: a host variable that
+// the body of a $for changes is changed once, so keep in a Var what changes in a kernel. Leaving a body with
+// a C++ `break`, `continue` or `return` leaves it incomplete, and tracing fails with a TraceError.
 //
 // VOLLEY_IF, VOLLEY_FOR and so on are the same macros for code that cannot use `$`; define VOLLEY_NO_DOLLAR
 // to leave the `$` names undefined.
