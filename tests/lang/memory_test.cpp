@@ -269,18 +269,21 @@ TEST(Memory, PartsOfAnElementComeFromOneLoad) {
 }
 
 TEST(Memory, PositionsUseTheStridesOfTheBoundBuffer) {
-    EXPECT_EQ(body_of([](Buff<float> image) { image(global_id().y, 3) = 1.0f; }),
+    EXPECT_EQ(body_of([](Buff<float> image) {
+                  const auto y = global_id().y;
+                  image(y, 3) = 1.0f;
+              }),
               "  %0 = buffer f32 \"arg0\" rank 2\n"
               "  %1 = param u32 \"arg0.stride0\" stride(0, 0)\n"
               "  %2 = param u32 \"arg0.stride1\" stride(0, 1)\n"
-              "  %3 = const 1.0 : f32\n"
-              "  %4 = global_id : vec3<u32>\n"
-              "  %5 = extract %4[1] : u32\n"
+              "  %3 = global_id : vec3<u32>\n"
+              "  %4 = extract %3[1] : u32\n"
+              "  %5 = const 1.0 : f32\n"
               "  %6 = const 3 : u32\n"
-              "  %7 = mul %5, %1 : u32\n"
+              "  %7 = mul %4, %1 : u32\n"
               "  %8 = mul %6, %2 : u32\n"
               "  %9 = add %7, %8 : u32\n"
-              "  store %0[%9], %3\n");
+              "  store %0[%9], %5\n");
     EXPECT_EQ(count_of(body_of([](Buff<float> data) { data[0] = 1.f; }), "param"), 0u);
 }
 

@@ -4,16 +4,19 @@
 #include <volley/lang/atomic.hpp>
 #include <volley/lang/element.hpp>
 
+#include <initializer_list>
+
 namespace volley {
 namespace lang {
 
 /// Returns the element index of a position, given by one index per dimension.
-template <class... I>
-[[nodiscard]] Ref position_in(Ref buffer, const I&... indices) {
-    static_assert(sizeof...(I) >= 1 && sizeof...(I) <= 8,
-                  "volley: a buffer is accessed with one index per dimension: one to eight");
-    const Ref list[] = {ElementIndex(indices, Site{}).ref...};
-    return buffer_position(buffer, list, sizeof...(I));
+[[nodiscard]] inline Ref position_in(Ref buffer, std::initializer_list<ElementIndex> indices) {
+    Ref list[8];
+    std::size_t count = 0;
+    for (const ElementIndex& index : indices) {
+        if (index.given()) list[count++] = index.ref;
+    }
+    return buffer_position(buffer, list, count);
 }
 
 /// The members that Buff<T> and Buff<const T> share.
@@ -62,40 +65,41 @@ protected:
 ///     shift.over(to)(to, from);  // x runs along the last axis
 template <class T>
 class Buff : public lang::BuffSizes {
+    using Index = lang::ElementIndex;
+
 public:
     explicit Buff(lang::Ref root) : BuffSizes(root) {}
 
-    [[nodiscard]] Element<T> operator[](lang::ElementIndex i) const {
-        return Element<T>(lang::element(root_, &i.ref, 1));
-    }
-    template <class... I>
-    [[nodiscard]] Element<T> operator()(const I&... indices) const {
-        const lang::Ref at = lang::position_in(root_, indices...);
+    [[nodiscard]] Element<T> operator[](Index i) const { return Element<T>(lang::element(root_, &i.ref, 1)); }
+    [[nodiscard]] Element<T> operator()(Index a, Index b = {}, Index c = {}, Index d = {}, Index e = {},
+                                        Index f = {}, Index g = {}, Index h = {}) const {
+        const lang::Ref at = lang::position_in(root_, {a, b, c, d, e, f, g, h});
         return Element<T>(lang::element(root_, &at, 1));
     }
     /// Returns an element for atomic operations: `counts.atomic(i)`, `grid.atomic(y, x)`.
-    [[nodiscard]] Atomic<T> atomic(lang::ElementIndex i) const {
-        return Atomic<T>(lang::locate(root_, &i.ref, 1));
-    }
-    template <class... I>
-    requires(sizeof...(I) >= 2) [[nodiscard]] Atomic<T> atomic(const I&... indices) const {
-        const lang::Ref at = lang::position_in(root_, indices...);
+    [[nodiscard]] Atomic<T> atomic(Index i) const { return Atomic<T>(lang::locate(root_, &i.ref, 1)); }
+    [[nodiscard]] Atomic<T> atomic(Index a, Index b, Index c = {}, Index d = {}, Index e = {}, Index f = {},
+                                   Index g = {}, Index h = {}) const {
+        const lang::Ref at = lang::position_in(root_, {a, b, c, d, e, f, g, h});
         return Atomic<T>(lang::locate(root_, &at, 1));
     }
 };
 
 template <class T>
 class Buff<const T> : public lang::BuffSizes {
+    using Index = lang::ElementIndex;
+
 public:
     explicit Buff(lang::Ref root) : BuffSizes(root) {}
     Buff(const Buff<T>& buffer) : BuffSizes(ref_of(buffer)) {}  // NOLINT(google-explicit-constructor)
 
-    [[nodiscard]] ReadOnlyElement<T> operator[](lang::ElementIndex i) const {
+    [[nodiscard]] ReadOnlyElement<T> operator[](Index i) const {
         return ReadOnlyElement<T>(lang::element(root_, &i.ref, 1));
     }
-    template <class... I>
-    [[nodiscard]] ReadOnlyElement<T> operator()(const I&... indices) const {
-        const lang::Ref at = lang::position_in(root_, indices...);
+    [[nodiscard]] ReadOnlyElement<T> operator()(Index a, Index b = {}, Index c = {}, Index d = {},
+                                                Index e = {}, Index f = {}, Index g = {},
+                                                Index h = {}) const {
+        const lang::Ref at = lang::position_in(root_, {a, b, c, d, e, f, g, h});
         return ReadOnlyElement<T>(lang::element(root_, &at, 1));
     }
     template <class I, class... More>

@@ -80,27 +80,42 @@ struct SelectResult<vec<bool, N>, A, B> {
     using type = vec<scalar_t<choice>, N>;
 };
 
+template <class C, class A, class B>
+[[nodiscard]] auto select_of(const C& c, const A& a, const B& b, Site at) {
+    using Condition = typename C::volley_type;
+    static_assert(
+        is_bool<Condition>,
+        "volley: the first argument of select must be a Value<bool> or a vector of bool: compare it, as in x "
+        "!= 0");
+    using T = typename SelectResult<Condition, A, B>::type;
+    const Ref yes = argument<T>(a, at);
+    const Ref no = argument<T>(b, at);
+    if constexpr (is_vector<Condition>) {
+        return Value<T>(
+            emit(ir::Op::Select, {ref_of(c), promote(yes, dtype_of<T>()), promote(no, dtype_of<T>())}, at));
+    } else {
+        return Value<T>(emit(ir::Op::Select, {ref_of(c), yes, no}, at));
+    }
+}
+
 }  // namespace lang
 
 /// Returns `c ? a : b`, elementwise if c is a vector. Both a and b are evaluated.
-template <class C, class A, class B>
-requires lang::Expr<C> && lang::Argument<A> && lang::Argument<B>
+template <lang::Expr C, lang::ByReference A, lang::ByReference B>
 [[nodiscard]] auto select(const C& c, const A& a, const B& b, lang::Site at = lang::Site::here()) {
-    using Condition = typename C::volley_type;
-    static_assert(
-        lang::is_bool<Condition>,
-        "volley: the first argument of select must be a Value<bool> or a vector of bool: compare it, as in x "
-        "!= 0");
-    using T = typename lang::SelectResult<Condition, A, B>::type;
-    const lang::Ref yes = lang::argument<T>(a, at);
-    const lang::Ref no = lang::argument<T>(b, at);
-    if constexpr (lang::is_vector<Condition>) {
-        return Value<T>(lang::emit(
-            ir::Op::Select,
-            {lang::ref_of(c), lang::promote(yes, dtype_of<T>()), lang::promote(no, dtype_of<T>())}, at));
-    } else {
-        return Value<T>(lang::emit(ir::Op::Select, {lang::ref_of(c), yes, no}, at));
-    }
+    return lang::select_of(c, a, b, at);
+}
+template <lang::Expr C, lang::ByReference A, lang::HostNumber B>
+[[nodiscard]] auto select(const C& c, const A& a, B b, lang::Site at = lang::Site::here()) {
+    return lang::select_of(c, a, b, at);
+}
+template <lang::Expr C, lang::HostNumber A, lang::ByReference B>
+[[nodiscard]] auto select(const C& c, A a, const B& b, lang::Site at = lang::Site::here()) {
+    return lang::select_of(c, a, b, at);
+}
+template <lang::Expr C, lang::HostNumber A, lang::HostNumber B>
+[[nodiscard]] auto select(const C& c, A a, B b, lang::Site at = lang::Site::here()) {
+    return lang::select_of(c, a, b, at);
 }
 
 /// Selects between structs or arrays.

@@ -44,30 +44,34 @@ VOLLEY_COMPLEX_FUNCTION(log, Log)
 VOLLEY_COMPLEX_FUNCTION(sqrt, Sqrt)
 #undef VOLLEY_COMPLEX_FUNCTION
 
-/// Returns the principal value of z to the power w. At least one of them is complex.
+namespace lang {
+
 template <class A, class B>
-requires lang::Arguments<A, B> && lang::is_complex<lang::common_t<A, B>>
-[[nodiscard]] auto pow(const A& z, const B& w, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    return Value<T>(lang::emit(lang::Fn::Pow, {lang::argument<T>(z, at), lang::argument<T>(w, at)}, at));
+concept ComplexArguments = Arguments<A, B> && is_complex<common_t<A, B>>;
+
+template <class A, class B>
+[[nodiscard]] auto complex_pow_of(const A& z, const B& w, Site at) {
+    using T = common_t<A, B>;
+    return Value<T>(emit(Fn::Pow, {argument<T>(z, at), argument<T>(w, at)}, at));
+}
+template <class A, class B>
+[[nodiscard]] auto make_complex_of(const A& re, const B& im, Site at) {
+    return Maker<std::complex<common_t<A, B>>>::make(at, re, im);
+}
+template <class A, class B>
+[[nodiscard]] auto polar_of(const A& radius, const B& angle, Site at) {
+    using F = common_t<A, B>;
+    return Value<std::complex<F>>(emit(Fn::Polar, {argument<F>(radius, at), argument<F>(angle, at)}, at));
 }
 
+}  // namespace lang
+
+/// Returns the principal value of z to the power w. At least one of them is complex.
+VOLLEY_FUNCTION_2(pow, lang::complex_pow_of, lang::ComplexArguments)
 /// Returns the complex number (re, im). A host number adopts the type of the other part.
-template <class R, class I>
-requires lang::Arguments<R, I>
-[[nodiscard]] auto make_complex(const R& re, const I& im, lang::Site at = lang::Site::here()) {
-    using F = lang::common_t<R, I>;
-    return lang::Maker<std::complex<F>>::make(at, re, im);
-}
-
+VOLLEY_FUNCTION_2(make_complex, lang::make_complex_of, lang::Arguments)
 /// Returns the complex number with this magnitude and this angle in radians.
-template <class R, class A>
-requires lang::Arguments<R, A>
-[[nodiscard]] auto polar(const R& radius, const A& angle, lang::Site at = lang::Site::here()) {
-    using F = lang::common_t<R, A>;
-    return Value<std::complex<F>>(
-        lang::emit(lang::Fn::Polar, {lang::argument<F>(radius, at), lang::argument<F>(angle, at)}, at));
-}
+VOLLEY_FUNCTION_2(polar, lang::polar_of, lang::Arguments)
 
 /// Return cos(angle) + i sin(angle); the angle is in radians.
 template <class F>

@@ -132,8 +132,8 @@ struct LoopType<X...> {
     using type = std::common_type_t<X...>;
 };
 
-template <class A, class B, class S>
-[[nodiscard]] auto loop(Site at, const A& begin, const B& end, const S& step) {
+template <class A, class B, class C>
+[[nodiscard]] auto loop_of(const A& begin, const B& end, const C& step, Site at) {
     using T = typename LoopType<A, B>::type;
     static_assert(
         is_whole<T> && Scalar<T>,
@@ -142,9 +142,15 @@ template <class A, class B, class S>
     return ForRange<T>{argument<T>(begin, at), argument<T>(end, at), argument<T>(step, at), at};
 }
 template <class A, class B>
-[[nodiscard]] auto loop(Site at, const A& begin, const B& end) {
-    return loop(at, begin, end, 1);
+[[nodiscard]] auto unit_loop_of(const A& begin, const B& end, Site at) {
+    return loop_of(begin, end, 1, at);
 }
+/// The bounds of a loop may all be host numbers.
+template <class... X>
+concept Bounds = (Argument<X> && ...);
+VOLLEY_FUNCTION_2(loop, unit_loop_of, Bounds)
+VOLLEY_OVERLOAD_2(loop, unit_loop_of, Bounds, HostNumber, A, HostNumber, B)
+VOLLEY_FUNCTION_3(loop, loop_of, Bounds)
 
 }  // namespace volley::lang
 
@@ -167,7 +173,7 @@ template <class A, class B>
         } else
 
 #define VOLLEY_FOR(index, ...) \
-    for ([[maybe_unused]] const auto index : ::volley::lang::loop(VOLLEY_SITE, __VA_ARGS__))
+    for ([[maybe_unused]] const auto index : ::volley::lang::loop(__VA_ARGS__, VOLLEY_SITE))
 
 #define VOLLEY_BREAK ::volley::lang::jump(::volley::ir::Op::Break, VOLLEY_SITE)
 #define VOLLEY_CONTINUE ::volley::lang::jump(::volley::ir::Op::Continue, VOLLEY_SITE)

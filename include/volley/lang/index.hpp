@@ -16,19 +16,39 @@ template <class T, std::size_t... k>
     return {Value<T>(refs[k])...};
 }
 
+template <class T, class... E>
+[[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_of(const Value<T>& i, const E&... extents) {
+    static_assert(Scalar<T> && is_whole<T>,
+                  "volley: unravel_index takes an integer: convert with cast<u32>(v)");
+    const Ref shape[] = {argument<T>(extents, {})...};
+    Ref indices[sizeof...(E)];
+    unravel(ref_of(i), shape, indices, sizeof...(E), {});
+    return values_of<T>(indices, std::make_index_sequence<sizeof...(E)>{});
+}
+
+template <class I, std::size_t N, class... E>
+[[nodiscard]] auto ravel_of(const std::array<I, N>& index, const E&... extents) {
+    using T = typename I::volley_type;
+    static_assert(Scalar<T> && is_whole<T>, "volley: ravel_index takes integers: convert with cast<u32>(v)");
+    const Ref shape[] = {argument<T>(extents, {})...};
+    Ref indices[N];
+    for (std::size_t k = 0; k < N; ++k) indices[k] = ref_of(index[k]);
+    return Value<T>(ravel(indices, shape, N, {}));
+}
+
 }  // namespace lang
 
 /// Returns the indices of element i of an array with these extents:
 /// `auto [y, x] = unravel_index(i, height, width);`
 template <class T, class... E>
-requires(lang::Argument<E>&&...)
+requires((lang::Argument<E> && ...) && (!lang::HostNumber<E> && ...))
     [[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, const E&... extents) {
-    static_assert(lang::Scalar<T> && lang::is_whole<T>,
-                  "volley: unravel_index takes an integer: convert with cast<u32>(v)");
-    const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
-    lang::Ref indices[sizeof...(E)];
-    lang::unravel(lang::ref_of(i), shape, indices, sizeof...(E), {});
-    return lang::values_of<T>(indices, std::make_index_sequence<sizeof...(E)>{});
+    return lang::unravel_of(i, extents...);
+}
+template <class T, class... E>
+requires((lang::Argument<E> && ...) && (lang::HostNumber<E> || ...))
+    [[nodiscard]] std::array<Value<T>, sizeof...(E)> unravel_index(const Value<T>& i, E... extents) {
+    return lang::unravel_of(i, extents...);
 }
 
 /// Takes the extents as an array of host integers or of Values.
@@ -46,16 +66,15 @@ template <class T, class E, std::size_t N>
 
 /// Returns the linear index of an element of an array with these extents:
 /// `ravel_index(std::array{y, x}, height, width)`.
-template <class I, std::size_t N, class... E>
-requires(lang::Expr<I> && sizeof...(E) == N && (lang::Argument<E> && ...))
+template <lang::Expr I, std::size_t N, class... E>
+requires(sizeof...(E) == N && (lang::Argument<E> && ...) && (!lang::HostNumber<E> && ...))
     [[nodiscard]] auto ravel_index(const std::array<I, N>& index, const E&... extents) {
-    using T = typename I::volley_type;
-    static_assert(lang::Scalar<T> && lang::is_whole<T>,
-                  "volley: ravel_index takes integers: convert with cast<u32>(v)");
-    const lang::Ref shape[] = {lang::argument<T>(extents, {})...};
-    lang::Ref indices[N];
-    for (std::size_t k = 0; k < N; ++k) indices[k] = lang::ref_of(index[k]);
-    return Value<T>(lang::ravel(indices, shape, N, {}));
+    return lang::ravel_of(index, extents...);
+}
+template <lang::Expr I, std::size_t N, class... E>
+requires(sizeof...(E) == N && (lang::Argument<E> && ...) && (lang::HostNumber<E> || ...))
+    [[nodiscard]] auto ravel_index(const std::array<I, N>& index, E... extents) {
+    return lang::ravel_of(index, extents...);
 }
 
 /// Takes the extents as an array of host integers or of Values.

@@ -45,25 +45,26 @@ consteval void need_integer() {
         lang::need_float<T>();                                                                            \
         return Value<lang::boolean_t<T>>(lang::emit(record, {lang::ref_of(x)}, at));                      \
     }
-#define VOLLEY_BINARY(name, record, need)                                                              \
-    template <class A, class B>                                                                        \
-    requires lang::Arguments<A, B>                                                                     \
-    [[nodiscard]] Value<lang::common_t<A, B>> name(const A& a, const B& b,                             \
-                                                   lang::Site at = lang::Site::here()) {               \
-        using T = lang::common_t<A, B>;                                                                \
-        lang::need<T>();                                                                               \
-        return Value<T>(lang::emit(record, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at)); \
-    }
-#define VOLLEY_TERNARY(name, record, need)                                                                \
-    template <class A, class B, class C>                                                                  \
-    requires lang::Arguments<A, B, C>                                                                     \
-    [[nodiscard]] Value<lang::common_t<A, B, C>> name(const A& a, const B& b, const C& c,                 \
-                                                      lang::Site at = lang::Site::here()) {               \
-        using T = lang::common_t<A, B, C>;                                                                \
-        lang::need<T>();                                                                                  \
-        return Value<T>(lang::emit(                                                                       \
-            record, {lang::argument<T>(a, at), lang::argument<T>(b, at), lang::argument<T>(c, at)}, at)); \
-    }
+#define VOLLEY_BINARY(name, record, need)                                            \
+    namespace lang {                                                                 \
+    template <class A, class B>                                                      \
+    [[nodiscard]] auto name##_of(const A& a, const B& b, Site at) {                  \
+        using T = common_t<A, B>;                                                    \
+        need<T>();                                                                   \
+        return Value<T>(emit(record, {argument<T>(a, at), argument<T>(b, at)}, at)); \
+    }                                                                                \
+    }                                                                                \
+    VOLLEY_FUNCTION_2(name, lang::name##_of, lang::Arguments)
+#define VOLLEY_TERNARY(name, record, need)                                                               \
+    namespace lang {                                                                                     \
+    template <class A, class B, class C>                                                                 \
+    [[nodiscard]] auto name##_of(const A& a, const B& b, const C& c, Site at) {                          \
+        using T = common_t<A, B, C>;                                                                     \
+        need<T>();                                                                                       \
+        return Value<T>(emit(record, {argument<T>(a, at), argument<T>(b, at), argument<T>(c, at)}, at)); \
+    }                                                                                                    \
+    }                                                                                                    \
+    VOLLEY_FUNCTION_3(name, lang::name##_of, lang::Arguments)
 
 VOLLEY_UNARY(abs, ir::Op::Abs, need_real)
 VOLLEY_UNARY(sign, ir::Op::Sign, need_real)
@@ -124,15 +125,20 @@ VOLLEY_TERNARY(mix, lang::Fn::Mix, need_float)                // mix(a, b, t) = 
 VOLLEY_TERNARY(smoothstep, lang::Fn::Smoothstep, need_float)  // smoothstep(low, high, x)
 
 template <class A, class B>
-requires lang::Arguments<A, B> && lang::Elementwise<lang::common_t<A, B>>
-[[nodiscard]] Value<lang::common_t<A, B>> pow(const A& a, const B& b, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    lang::need_float<T>();
-    return Value<T>(lang::emit(ir::Op::Pow, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
+concept ElementwiseArguments = Arguments<A, B> && Elementwise<common_t<A, B>>;
+
+template <class A, class B>
+[[nodiscard]] auto pow_of(const A& a, const B& b, Site at) {
+    using T = common_t<A, B>;
+    need_float<T>();
+    return Value<T>(emit(ir::Op::Pow, {argument<T>(a, at), argument<T>(b, at)}, at));
 }
 
 #undef VOLLEY_UNARY
 #undef VOLLEY_CLASSIFY
+}  // namespace lang
+VOLLEY_FUNCTION_2(pow, lang::pow_of, lang::ElementwiseArguments)
+
 #undef VOLLEY_BINARY
 #undef VOLLEY_TERNARY
 

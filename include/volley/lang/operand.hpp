@@ -62,6 +62,39 @@ concept Argument = Expr<X> || HostNumber<X> || is_vector<X> || is_complex<X> || 
 template <class... X>
 concept Arguments = (Argument<X> && ...) && (Expr<X> || ...);
 
+// Functions take host numbers by value, so that a lambda need not capture a local constexpr, and other
+// arguments by reference, because a copy of a Var is another variable.
+template <class X>
+concept ByReference = Argument<X> && !HostNumber<X>;
+
+// Defines the overloads of name(a, b) and name(a, b, c) for which constraint<A, B, ...> holds. They call
+// record(a, b, ..., at).
+#define VOLLEY_FUNCTION_2(name, record, constraint)                                           \
+    VOLLEY_OVERLOAD_2(name, record, constraint, ByReference, const A&, ByReference, const B&) \
+    VOLLEY_OVERLOAD_2(name, record, constraint, ByReference, const A&, HostNumber, B)         \
+    VOLLEY_OVERLOAD_2(name, record, constraint, HostNumber, A, ByReference, const B&)
+#define VOLLEY_OVERLOAD_2(name, record, constraint, KindA, TypeA, KindB, TypeB)                         \
+    template <::volley::lang::KindA A, ::volley::lang::KindB B>                                         \
+    requires constraint<A, B>                                                                           \
+    [[nodiscard]] auto name(TypeA a, TypeB b, ::volley::lang::Site at = ::volley::lang::Site::here()) { \
+        return record(a, b, at);                                                                        \
+    }
+#define VOLLEY_FUNCTION_3(name, record, constraint)                     \
+    VOLLEY_OVERLOADS_3(name, record, constraint, ByReference, const A&) \
+    VOLLEY_OVERLOADS_3(name, record, constraint, HostNumber, A)
+#define VOLLEY_OVERLOADS_3(name, record, constraint, KindA, TypeA)                                          \
+    VOLLEY_OVERLOAD_3(name, record, constraint, KindA, TypeA, ByReference, const B&, ByReference, const C&) \
+    VOLLEY_OVERLOAD_3(name, record, constraint, KindA, TypeA, ByReference, const B&, HostNumber, C)         \
+    VOLLEY_OVERLOAD_3(name, record, constraint, KindA, TypeA, HostNumber, B, ByReference, const C&)         \
+    VOLLEY_OVERLOAD_3(name, record, constraint, KindA, TypeA, HostNumber, B, HostNumber, C)
+#define VOLLEY_OVERLOAD_3(name, record, constraint, KindA, TypeA, KindB, TypeB, KindC, TypeC) \
+    template <::volley::lang::KindA A, ::volley::lang::KindB B, ::volley::lang::KindC C>      \
+    requires constraint<A, B, C>                                                              \
+    [[nodiscard]] auto name(TypeA a, TypeB b, TypeC c,                                        \
+                            ::volley::lang::Site at = ::volley::lang::Site::here()) {         \
+        return record(a, b, c, at);                                                           \
+    }
+
 /// The widest type of the arguments. The conversion to it checks that the other arguments fit.
 template <class A, class... Rest>
 struct Common {
@@ -194,9 +227,11 @@ template <class T, class X>
     }
 }
 
-/// An index: a Value of any integer type, or a host integer.
+/// An index: a Value of any integer type, or a host integer. By default, none.
 struct ElementIndex {
     Ref ref;
+
+    ElementIndex() = default;
 
     // NOLINTBEGIN(google-explicit-constructor): the type exists for its conversions
     template <class I>
@@ -208,6 +243,8 @@ struct ElementIndex {
     template <HostNumber N>
     ElementIndex(N n, Site at = Site::here()) : ref(make(n, at)) {}
     // NOLINTEND(google-explicit-constructor)
+
+    [[nodiscard]] bool given() const noexcept { return ref.trace() != 0; }
 
 private:
     template <HostNumber N>

@@ -69,6 +69,7 @@ private:
 template <class T>
 class Shared {
     using Site = lang::Site;
+    using Index = lang::ElementIndex;
 
 public:
     explicit Shared(std::uint64_t n, Site at = Site::here()) : Shared({n, 0, 0}, 1, at) {}
@@ -82,22 +83,16 @@ public:
                       "is traced: use a constant, and declare the workgroup size with the kernel");
     }
 
-    [[nodiscard]] SharedElement<T> operator[](lang::ElementIndex i) const {
-        return SharedElement<T>(root_, rank_, i);
+    [[nodiscard]] SharedElement<T> operator[](Index i) const { return SharedElement<T>(root_, rank_, i); }
+
+    [[nodiscard]] Element<T> operator()(Index a, Index b = {}, Index c = {}) const {
+        const lang::Ref indices[] = {a.ref, b.ref, c.ref};
+        return Element<T>(lang::element(root_, indices, check(b, c)));
     }
 
-    template <class... I>
-    [[nodiscard]] Element<T> operator()(const I&... i) const {
-        const lang::Ref indices[] = {lang::ElementIndex(i, Site{}).ref...};
-        check(sizeof...(I));
-        return Element<T>(lang::element(root_, indices, sizeof...(I)));
-    }
-
-    template <class... I>
-    [[nodiscard]] Atomic<T> atomic(const I&... i) const {
-        const lang::Ref indices[] = {lang::ElementIndex(i, Site{}).ref...};
-        check(sizeof...(I));
-        return Atomic<T>(lang::locate(root_, indices, sizeof...(I)));
+    [[nodiscard]] Atomic<T> atomic(Index a, Index b = {}, Index c = {}) const {
+        const lang::Ref indices[] = {a.ref, b.ref, c.ref};
+        return Atomic<T>(lang::locate(root_, indices, check(b, c)));
     }
 
 private:
@@ -107,8 +102,11 @@ private:
     Shared(Extents extents, unsigned rank, Site at)
         : root_(lang::declare_shared(dtype_of<T>(), extents.n, rank, at)), rank_(rank) {}
 
-    void check(unsigned given) const {
+    /// Returns the number of indices. Throws TraceError if the array has another number of dimensions.
+    unsigned check(Index b, Index c) const {
+        const unsigned given = c.given() ? 3 : b.given() ? 2 : 1;
         if (given != rank_) lang::fail_partial(given, rank_);
+        return given;
     }
 
     lang::Ref root_;

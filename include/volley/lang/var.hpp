@@ -30,8 +30,11 @@ public:
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::read(lang::ref_of(other), at), at)) {}
 
     /// Creates a variable that is initialised with a Value, host number or host constant.
-    template <lang::Argument X>
-    requires(!std::same_as<X, T> || lang::Scalar<T>) Var(const X& initial, lang::Site at = lang::Site::here())
+    template <lang::HostNumber N>
+    Var(N initial, lang::Site at = lang::Site::here())
+        : VolleyBase(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
+    template <lang::ByReference X>
+    requires(!std::same_as<X, T>) Var(const X& initial, lang::Site at = lang::Site::here())
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::argument<T>(initial, at), at)) {}
     Var(const T& initial, lang::Site at = lang::Site::here()) requires(!lang::Scalar<T>)
         : VolleyBase(lang::declare_var(dtype_of<T>(), lang::constant(dtype_of<T>(), &initial, at), at)) {}

@@ -45,6 +45,16 @@ struct FirstComponent<> {
     using type = void;
 };
 
+/// The type of make_vec(x...).
+template <class... X>
+struct Joined {
+    static constexpr int size = (width_of<X> + ...);
+    static_assert(size >= 2 && size <= 4, "volley: a vector must have 2 to 4 components");
+    using type = vec<typename FirstComponent<X...>::type, size>;
+};
+template <class... X>
+using joined_t = typename Joined<X...>::type;
+
 template <class T>
 struct Maker {
     static_assert(
@@ -97,27 +107,62 @@ struct Maker<std::array<U, N>> {
     }
 };
 
+template <class A, class B>
+[[nodiscard]] auto dot_of(const A& a, const B& b, Site at) {
+    using T = common_t<A, B>;
+    static_assert(is_vector<T> && !is_bool<T>,
+                  "volley: dot takes only vectors of numbers: use a * b for scalars");
+    return Value<scalar_t<T>>(emit(Fn::Dot, {argument<T>(a, at), argument<T>(b, at)}, at));
+}
+
+template <class A, class B>
+[[nodiscard]] auto cross_of(const A& a, const B& b, Site at) {
+    using T = common_t<A, B>;
+    static_assert(width_of<T> == 3, "volley: cross takes only vectors with three components");
+    return Value<T>(emit(Fn::Cross, {argument<T>(a, at), argument<T>(b, at)}, at));
+}
+
+template <class A, class B>
+[[nodiscard]] auto distance_of(const A& a, const B& b, Site at) {
+    using T = common_t<A, B>;
+    static_assert(Elementwise<T> && is_float<T>,
+                  "volley: distance takes only floats and vectors of floats: convert with cast<float>(v)");
+    return Value<scalar_t<T>>(emit(Fn::Distance, {argument<T>(a, at), argument<T>(b, at)}, at));
+}
+
+template <class A, class B>
+[[nodiscard]] auto reflect_of(const A& i, const B& n, Site at) {
+    using T = common_t<A, B>;
+    static_assert(is_vector<T> && is_float<T>,
+                  "volley: reflect takes only vectors of floats: convert with cast<float>(v)");
+    return Value<T>(emit(Fn::Reflect, {argument<T>(i, at), argument<T>(n, at)}, at));
+}
+
 }  // namespace lang
 
 // A default argument cannot follow a parameter pack, so these functions report the line of their last
-// operand.
+// operand. The overloads with host numbers take all arguments by value; see VOLLEY_FUNCTION_2.
 
 /// Constructs a composite from its parts: make<vec4>(xyz, 1), make<complex<float>>(re, im),
 /// make<mat2>(column, column), make<Particle>(position, velocity, mass).
 template <class T, class... X>
-[[nodiscard]] Value<T> make(const X&... x) {
+requires(!lang::HostNumber<X> && ...) [[nodiscard]] Value<T> make(const X&... x) {
+    return lang::Maker<T>::make(lang::Site{}, x...);
+}
+template <class T, class... X>
+requires(lang::HostNumber<X> || ...) [[nodiscard]] Value<T> make(X... x) {
     return lang::Maker<T>::make(lang::Site{}, x...);
 }
 
 /// Constructs a vector from scalars and vectors: make_vec(v.xy(), 0, 1). Host numbers adopt the component
 /// type of the Values.
 template <class... X>
-requires lang::Arguments<X...>
-[[nodiscard]] auto make_vec(const X&... x) {
-    using U = typename lang::FirstComponent<X...>::type;
-    constexpr int n = (lang::width_of<X> + ...);
-    static_assert(n >= 2 && n <= 4, "volley: a vector must have 2 to 4 components");
-    return lang::Maker<vec<U, n>>::make(lang::Site{}, x...);
+requires(lang::Arguments<X...> && (!lang::HostNumber<X> && ...)) [[nodiscard]] auto make_vec(const X&... x) {
+    return lang::Maker<lang::joined_t<X...>>::make(lang::Site{}, x...);
+}
+template <class... X>
+requires(lang::Arguments<X...> && (lang::HostNumber<X> || ...)) [[nodiscard]] auto make_vec(X... x) {
+    return lang::Maker<lang::joined_t<X...>>::make(lang::Site{}, x...);
 }
 
 /// Returns the components with these numbers: swizzle<2, 0>(v) is v.zx().
@@ -136,24 +181,10 @@ template <unsigned... picks, class U, int N>
 }
 
 /// Returns the dot product, summed from x to w.
-template <class A, class B>
-requires lang::Arguments<A, B>
-[[nodiscard]] auto dot(const A& a, const B& b, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    static_assert(lang::is_vector<T> && !lang::is_bool<T>,
-                  "volley: dot takes only vectors of numbers: use a * b for scalars");
-    return Value<lang::scalar_t<T>>(
-        lang::emit(lang::Fn::Dot, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
-}
+VOLLEY_FUNCTION_2(dot, lang::dot_of, lang::Arguments)
 
 /// Returns the cross product of two vectors with three components.
-template <class A, class B>
-requires lang::Arguments<A, B>
-[[nodiscard]] auto cross(const A& a, const B& b, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    static_assert(lang::width_of<T> == 3, "volley: cross takes only vectors with three components");
-    return Value<T>(lang::emit(lang::Fn::Cross, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
-}
+VOLLEY_FUNCTION_2(cross, lang::cross_of, lang::Arguments)
 
 /// Returns sqrt(dot(v, v)), or the absolute value of a scalar.
 template <class T>
@@ -164,15 +195,7 @@ template <class T>
 }
 
 /// Returns length(a - b).
-template <class A, class B>
-requires lang::Arguments<A, B>
-[[nodiscard]] auto distance(const A& a, const B& b, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    static_assert(lang::Elementwise<T> && lang::is_float<T>,
-                  "volley: distance takes only floats and vectors of floats: convert with cast<float>(v)");
-    return Value<lang::scalar_t<T>>(
-        lang::emit(lang::Fn::Distance, {lang::argument<T>(a, at), lang::argument<T>(b, at)}, at));
-}
+VOLLEY_FUNCTION_2(distance, lang::distance_of, lang::Arguments)
 
 /// Returns v * rsqrt(dot(v, v)), which is NaN for the zero vector.
 template <class U, int N>
@@ -183,14 +206,7 @@ template <class U, int N>
 }
 
 /// Returns i - 2 * dot(n, i) * n.
-template <class A, class B>
-requires lang::Arguments<A, B>
-[[nodiscard]] auto reflect(const A& i, const B& n, lang::Site at = lang::Site::here()) {
-    using T = lang::common_t<A, B>;
-    static_assert(lang::is_vector<T> && lang::is_float<T>,
-                  "volley: reflect takes only vectors of floats: convert with cast<float>(v)");
-    return Value<T>(lang::emit(lang::Fn::Reflect, {lang::argument<T>(i, at), lang::argument<T>(n, at)}, at));
-}
+VOLLEY_FUNCTION_2(reflect, lang::reflect_of, lang::Arguments)
 
 /// Return whether any, or all, components of a vector of bool are true.
 template <class T>
