@@ -4,7 +4,9 @@
 
 #include <volley/half.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <iosfwd>
 #include <type_traits>
 
 namespace volley {
@@ -119,6 +121,47 @@ VOLLEY_VEC_OPERATOR(-)
 VOLLEY_VEC_OPERATOR(*)
 VOLLEY_VEC_OPERATOR(/)
 #undef VOLLEY_VEC_OPERATOR
+
+/// Returns the dot product, summed from x to w.
+template <class T, int N>
+[[nodiscard]] constexpr T dot(const vec<T, N>& a, const vec<T, N>& b) {
+    T sum = static_cast<T>(a[0] * b[0]);
+    for (int i = 1; i < N; ++i) sum = static_cast<T>(sum + a[i] * b[i]);
+    return sum;
+}
+
+template <class T>
+[[nodiscard]] constexpr vec<T, 3> cross(const vec<T, 3>& a, const vec<T, 3>& b) {
+    return {static_cast<T>(a.y * b.z - a.z * b.y), static_cast<T>(a.z * b.x - a.x * b.z),
+            static_cast<T>(a.x * b.y - a.y * b.x)};
+}
+
+namespace detail {
+
+template <class T>
+concept VecFloat = std::is_floating_point_v<T> || std::is_same_v<T, half>;
+
+}  // namespace detail
+
+/// Returns sqrt(dot(v, v)).
+template <detail::VecFloat T, int N>
+[[nodiscard]] T length(const vec<T, N>& v) {
+    return static_cast<T>(std::sqrt(dot(v, v)));
+}
+
+/// Returns v / length(v), which is NaN for the zero vector.
+template <detail::VecFloat T, int N>
+[[nodiscard]] vec<T, N> normalize(const vec<T, N>& v) {
+    return v / length(v);
+}
+
+/// Writes "(1, 2, 3)". Components of 8 bits are written as numbers.
+template <class Char, class Traits, class T, int N>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, const vec<T, N>& v) {
+    out << '(' << +v[0];
+    for (int i = 1; i < N; ++i) out << ',' << ' ' << +v[i];
+    return out << ')';
+}
 
 // The GLSL and OpenCL names: vec3 and float3, ivec2 and int2, u8vec4 and uchar4.
 #define VOLLEY_VEC_ALIASES(prefix, name, T) \

@@ -3,6 +3,8 @@
 #include <volley/mat.hpp>
 #include <volley/vec.hpp>
 
+#include <sstream>
+
 namespace volley {
 namespace {
 
@@ -29,6 +31,25 @@ TEST(Vec, IndexesItsMembers) {
     EXPECT_EQ(v[3], v.w);
     v[2] = 9;
     EXPECT_EQ(v.z, 9);
+}
+
+TEST(Vec, HasTheGeometricFunctions) {
+    static_assert(dot(vec3(1, 2, 3), vec3(4, 5, 6)) == 32);
+    static_assert(cross(ivec3(1, 0, 0), ivec3(0, 1, 0)) == ivec3(0, 0, 1));
+    EXPECT_EQ(length(vec2(3, 4)), 5);
+    EXPECT_EQ(length(dvec4(1, 1, 1, 1)), 2);
+    EXPECT_EQ(normalize(vec3(0, 0, 8)), vec3(0, 0, 1));
+    EXPECT_EQ(length(hvec2(half(3), half(4))), half(5));
+    EXPECT_EQ(cross(vec3(1, 2, 3), vec3(-2, 5, 4)), vec3(-7, -10, 9));
+}
+
+TEST(Vec, IsPrintedInParentheses) {
+    std::ostringstream out;
+    out << vec3(1, 2.5f, -3) << u8vec2(65, 66) << bvec2(true, false) << hvec2(half(1.5f), half(2));
+    EXPECT_EQ(out.str(), "(1, 2.5, -3)(65, 66)(1, 0)(1.5, 2)");
+    std::wostringstream wide;
+    wide << ivec2(1, -2);
+    EXPECT_EQ(wide.str(), L"(1, -2)");
 }
 
 TEST(Vec, ComputesComponentwise) {
