@@ -85,7 +85,7 @@ private:
         if (fn_[root].op == Op::Buffer) {
             const NodeId size = emit(Op::BufferSize, ScalarType::U64, {root}, id, list);
             checks.push_back(below(path[0], size, id, list));
-            checks.back().of = cat("buffer '", fn_.params[fn_[root].imm].name, "'");
+            checks.back().of = parameter(fn_[root].imm);
             ++step;
         }
         for (; step < path.size(); ++step) {
@@ -121,11 +121,18 @@ private:
         fn_[guard].regions[0] = arm;
         const std::string where = fn_.where(fn_[access].loc);
         const std::string text = cat(bounds_report, escaped(where), where.empty() ? "" : ": ", "index {} of ",
-                                     escaped(check.of), ", which has {} elements");
+                                     escaped(check.of), ", which has {} elements, in invocation {}");
         std::vector<NodeId> arm_list;
-        const NodeId print = emit(Op::Print, {}, {check.index, check.limit}, access, arm_list);
+        const NodeId invocation = emit(Op::GlobalId, DType::vector(ScalarType::U32, 3), {}, access, arm_list);
+        const NodeId print = emit(Op::Print, {}, {check.index, check.limit, invocation}, access, arm_list);
         fn_[print].imm = fn_.add_string(text);
         fn_.regions[arm].nodes = std::move(arm_list);
+    }
+
+    /// Returns "parameter 2 'alpha'", without a name that the tracer made up.
+    [[nodiscard]] std::string parameter(std::uint64_t index) const {
+        const std::string& name = fn_.params[index].name;
+        return cat("parameter ", index + 1, name == cat("arg", index) ? "" : cat(" '", name, "'"));
     }
 
     static std::string escaped(std::string_view text) {

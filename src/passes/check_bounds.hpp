@@ -11,7 +11,7 @@
 namespace volley::passes {
 
 /// The prefix of a report's format; its first character distinguishes it from prints of the user. Example:
-/// "out of bounds: k.cpp:12: index 16 of buffer 'data', which has 16 elements"
+/// "out of bounds: k.cpp:12: index 16 of parameter 1, which has 16 elements, in invocation (16, 0, 0)"
 inline constexpr std::string_view bounds_report = "\x01out of bounds: ";
 
 void check_bounds(ir::Function& fn);

@@ -47,6 +47,23 @@ TEST_P(Bounds, AreReportedWithIndexSizeKernelAndLine) {
     EXPECT_NE(text.find("$if"), std::string::npos) << text;
 }
 
+TEST_P(Bounds, AreReportedWithTheParameterAndTheInvocation) {
+    const auto scope = context_->use();
+    Buffer<int> to = as_buffer(std::vector<int>(64, 1)), from = as_buffer(std::vector<int>(60, 1));
+    auto copy = kernel("copy", [](Buff<int> t, Buff<const int> f) {
+        const auto i = global_id().y * 8u + global_id().x;
+        $if (i != 60u && i < 62u) {
+            t[i] = f[i];
+        }
+    });
+    const std::string text = message_of([&] {
+        copy.over({8, 8})(to, from);
+        wait();
+    });
+    EXPECT_NE(text.find("index 61 of parameter 2, which has 60 elements"), std::string::npos) << text;
+    EXPECT_NE(text.find("in invocation (5, 7, 0)"), std::string::npos) << text;
+}
+
 TEST_P(Bounds, NegativeIndicesAreDetected) {
     const auto scope = context_->use();
     Buffer<int> data = as_buffer(std::vector<int>(64, 1));

@@ -52,7 +52,8 @@ TEST(CheckBounds, ReportsLoadsWithTheirLineAndReturnsZero) {
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{11, 12, 13, 0}));
     EXPECT_EQ(outcome.reports,
               std::vector<std::string>{
-                  "\x01out of bounds: k.cpp:12: index 4 of buffer 'data', which has 4 elements"});
+                  "\x01out of bounds: k.cpp:12: index 4 of parameter 1 'data', which has 4 elements, in "
+                  "invocation (3, 0, 0)"});
 }
 
 TEST(CheckBounds, SkipsStoresAndAtomics) {
@@ -68,7 +69,8 @@ TEST(CheckBounds, NegativeIndicesAreOutOfBounds) {
         run("%s = convert %x : i32\n%one = const 1 : i32\n%i = sub %s, %one : i32\nstore %d[%i], %x");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{1, 2, 3, 13}));
     EXPECT_EQ(outcome.reports,
-              std::vector<std::string>{"\x01out of bounds: index -1 of buffer 'data', which has 4 elements"});
+              std::vector<std::string>{"\x01out of bounds: index -1 of parameter 1 'data', which has 4 "
+                                       "elements, in invocation (0, 0, 0)"});
 }
 
 TEST(CheckBounds, ChecksNestedArrays) {
@@ -76,7 +78,9 @@ TEST(CheckBounds, ChecksNestedArrays) {
         run("%t = var array<u32, 2>\nstore %t[%x], %x\n%v = load %t[1] : u32\nstore %d[%x], %v");
     EXPECT_EQ(outcome.data, (std::vector<std::uint32_t>{0, 1, 0, 0}));
     EXPECT_EQ(outcome.reports.size(), 2u);
-    EXPECT_EQ(outcome.reports[0], "\x01out of bounds: index 2 of array<u32, 2>, which has 2 elements");
+    EXPECT_EQ(outcome.reports[0],
+              "\x01out of bounds: index 2 of array<u32, 2>, which has 2 elements, in "
+              "invocation (2, 0, 0)");
 }
 
 }  // namespace
