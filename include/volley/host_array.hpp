@@ -16,8 +16,9 @@ struct HostArrayOptions {
     std::optional<Queue> queue = {};  ///< its device allocates the memory; default: the context's first
 };
 
-/// A host array whose element type is known at run time. Copies of the handle refer to the same array. The
-/// memory is freed when the last handle is destroyed and all transfers that use it have completed.
+/// A host array whose element type is known at run time. Copies of the handle refer to the same array, and
+/// parts of it (sub()) to the same memory, which is freed when the last handle is destroyed and all transfers
+/// that use it have completed.
 class VOLLEY_API AnyHostArray {
 public:
     AnyHostArray() noexcept = default;
@@ -33,6 +34,9 @@ public:
     /// Returns the distance between neighbours along each axis, in bytes.
     [[nodiscard]] const Strides& strides() const noexcept { return strides_; }
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(size_); }
+    /// Returns a part of the array, selected as by AnyBuffer::sub. Transfers of a part are as asynchronous as
+    /// those of the whole, and are ordered after conflicting transfers of the same bytes only.
+    [[nodiscard]] AnyHostArray sub(const Selection& selection) const;
     /// Returns the address of the first element. Throws if the context was destroyed.
     [[nodiscard]] std::byte* bytes() const;
 
@@ -52,6 +56,8 @@ private:
     Shape padded_;
     Strides strides_;
     std::int64_t size_ = 0;
+    std::int64_t offset_ = 0;  // of the first element in the storage, in bytes
+    bool is_part_ = false;
 };
 
 namespace detail {
@@ -87,6 +93,10 @@ public:
     /// Adds the type to a host array. Throws ArgumentError (TypeMismatch) if it has another one.
     explicit HostArray(AnyHostArray array) : AnyHostArray(std::move(array)) { check_type(dtype_of<T>()); }
 
+    /// Returns a part of the array: `host.sub({slice(0, 4), all})`.
+    [[nodiscard]] HostArray sub(const Selection& selection) const {
+        return HostArray(AnyHostArray::sub(selection));
+    }
     [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes()); }
     /// Returns the elements without the padding: `for (float& x : host.view())`.
     [[nodiscard]] ArrayView<T> view() const {

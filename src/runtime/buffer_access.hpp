@@ -23,6 +23,12 @@ struct BufferAccess {
         return array.storage_;
     }
     static bool owns_window(const AnyBuffer& buffer) noexcept { return buffer.owns_window_; }
+    static bool is_part(const AnyHostArray& array) noexcept { return array.is_part_; }
+    static std::int64_t offset(const AnyHostArray& array) noexcept { return array.offset_; }
+    static AnyBuffer make_view(const AnyBuffer& of, DType dtype, const Shape& shape, const Strides& strides,
+                               std::int64_t offset, std::int64_t window, bool owns_window) {
+        return of.make_view(dtype, shape, strides, offset, window, owns_window);
+    }
     static unsigned queue_index(const AnyBuffer& buffer, QueueRef queue) { return buffer.queue_index(queue); }
     static AnyBuffer make_buffer(std::shared_ptr<runtime::Storage> storage, DType dtype, const Shape& shape,
                                  const Strides& strides, std::string name, bool owns_window) {

@@ -57,7 +57,19 @@ Storage& AnyHostArray::storage() const {
 std::byte* AnyHostArray::bytes() const {
     const ContextCore::Visit visit(storage().core(), storage());
     storage_->check_usable();
-    return storage_->find(storage_->home(0))->memory()->host();
+    return storage_->find(storage_->home(0))->memory()->host() + offset_;
+}
+
+AnyHostArray AnyHostArray::sub(const Selection& selection) const {
+    static_cast<void>(storage());
+    const Layout chosen = select(Layout{offset_, shape_, strides_}, selection, "a host array");
+    AnyHostArray part = *this;
+    part.shape_ = part.padded_ = chosen.shape;
+    part.strides_ = chosen.strides;
+    part.size_ = chosen.shape.elements();
+    part.offset_ = chosen.offset;
+    part.is_part_ = true;
+    return part;
 }
 
 void AnyHostArray::check_type(DType expected) const {

@@ -68,7 +68,22 @@ Storage* tracked_array(const detail::HostSide& host, const ContextCore& core) {
 void wait_for_array(const detail::HostSide& host, bool writes) {
     if (host.array == nullptr) return;
     Storage& storage = storage_of(*host.array);
-    storage.wait_for_uses(storage.home(0), {0, storage.bytes()}, writes);
+    storage.wait_for_uses(storage.home(0), bytes_of(*host.array), writes);
+}
+
+Layout layout_of(const AnyHostArray& array) {
+    return {detail::BufferAccess::offset(array), array.shape(), array.strides()};
+}
+
+ByteRange bytes_of(const AnyHostArray& array) {
+    if (!detail::BufferAccess::is_part(array)) return {0, storage_of(array).bytes()};
+    const Layout layout = layout_of(array);
+    const std::int64_t bytes = extent(layout, static_cast<std::int64_t>(array.dtype().size()));
+    return {static_cast<std::size_t>(layout.offset), static_cast<std::size_t>(layout.offset + bytes)};
+}
+
+bool owns_padding(const detail::HostSide& host) {
+    return host.array != nullptr && !detail::BufferAccess::is_part(*host.array);
 }
 
 ArrayVisit::ArrayVisit(const detail::HostSide& host, const ContextCore& core) {
@@ -77,8 +92,13 @@ ArrayVisit::ArrayVisit(const detail::HostSide& host, const ContextCore& core) {
 }
 
 AnyBuffer as_any_buffer(const AnyHostArray& array) {
-    return make_buffer(shared_storage_of(array), array.dtype(), array.shape(), array.strides(),
-                       "a host array");
+    const AnyBuffer whole =
+        make_buffer(shared_storage_of(array), array.dtype(), array.shape(), array.strides(), "a host array");
+    if (!detail::BufferAccess::is_part(array)) return whole;
+    const Layout layout = layout_of(array);
+    const auto element = static_cast<std::int64_t>(array.dtype().size());
+    return detail::BufferAccess::make_view(whole, array.dtype(), layout.shape, layout.strides, layout.offset,
+                                           extent(layout, element), is_dense(layout, element));
 }
 
 }  // namespace volley::runtime

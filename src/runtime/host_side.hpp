@@ -3,6 +3,7 @@
 
 #include "core/layout.hpp"
 #include "runtime/context_core.hpp"
+#include "runtime/hazards.hpp"
 
 #include <volley/any_buffer.hpp>
 #include <volley/host_array.hpp>
@@ -41,6 +42,13 @@ public:
 private:
     std::optional<ContextCore::Visit> visit_;
 };
+/// Where the elements of a host array are in its storage.
+[[nodiscard]] Layout layout_of(const AnyHostArray& array);
+/// The bytes of its storage that a transfer of the host array may touch.
+[[nodiscard]] ByteRange bytes_of(const AnyHostArray& array);
+/// Whether a transfer with the host's memory may also move the bytes between its elements: not those of a
+/// part of a host array, which belong to the others.
+[[nodiscard]] bool owns_padding(const detail::HostSide& host);
 /// A host array as a buffer on its storage.
 [[nodiscard]] AnyBuffer as_any_buffer(const AnyHostArray& array);
 

@@ -100,8 +100,8 @@ Event AnyBuffer::read_to(const detail::HostSide& to, QueueRef on, bool async) co
     std::optional<runtime::TimedHost> waiting;
     if (!async) waiting.emplace(core, true);
     const backends::Memory& memory = *own.replica(k).memory();
-    const Rows rows =
-        runtime::plan_move(target, runtime::layout_of(*this), element, to.array != nullptr && owns_window_);
+    const Rows rows = runtime::plan_move(target, runtime::layout_of(*this), element,
+                                         runtime::owns_padding(to) && owns_window_);
     if (!async && memory.host() != nullptr) own.wait_for_uses(k, runtime::bytes_of(*this), false);
     const ReadRoute route = runtime::read_route(core, to, k, memory, rows, async);
     if (route == ReadRoute::Direct) {
@@ -118,15 +118,17 @@ Event AnyBuffer::read_to(const detail::HostSide& to, QueueRef on, bool async) co
     runtime::Storage* const array = runtime::tracked_array(to, core);
     if (array != nullptr) {
         uses[count++] =
-            runtime::footprint(*array, array->home(0), {0, array->bytes()}, runtime::Usage::Written);
+            runtime::footprint(*array, array->home(0), runtime::bytes_of(*to.array), runtime::Usage::Written);
     }
+    Rows stored = rows;
+    if (route == ReadRoute::Store) stored.to_offset += runtime::layout_of(*to.array).offset;
     backends::Queue& queue = core.queue(k);
     runtime::Submission submission(core, k, std::span(uses.data(), count),
                                    [&] { return runtime::label_of(CommandKind::Read, rows); });
     try {
         submission.submit([&] {
             return route == ReadRoute::Store
-                       ? runtime::submit_copy(core, k, *runtime::pinned_memory(to, core, k), memory, rows)
+                       ? runtime::submit_copy(core, k, *runtime::pinned_memory(to, core, k), memory, stored)
                        : runtime::submit_read(core, k, memory, to.data, rows);
         });
     } catch (...) {

@@ -116,8 +116,8 @@ TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
     runtime::storage_of(to).check_usable();
     const detail::HostSide side = detail::side_of(from);
     const Layout source = runtime::host_layout(side, to, "it was written with");
-    const Rows rows =
-        runtime::plan_move(runtime::layout_of(to), source, runtime::element_of(to), runtime::owns_window(to));
+    const Rows rows = runtime::plan_move(runtime::layout_of(to), source, runtime::element_of(to),
+                                         runtime::owns_padding(side) && runtime::owns_window(to));
     const unsigned k = runtime::storage_of(to).home(0);
     ContextCore& core = runtime::storage_of(to).core();
     return runtime::describe(rows, core, k, runtime::pinned_memory(side, core, k) != nullptr);
@@ -128,7 +128,7 @@ TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to) {
     const detail::HostSide side = detail::side_of(to);
     const Layout target = runtime::host_layout(side, from, "it was read into");
     const Rows rows = runtime::plan_move(target, runtime::layout_of(from), runtime::element_of(from),
-                                         runtime::owns_window(from));
+                                         runtime::owns_padding(side) && runtime::owns_window(from));
     const unsigned k = runtime::storage_of(from).home(0);
     ContextCore& core = runtime::storage_of(from).core();
     return runtime::describe(rows, core, k, runtime::pinned_memory(side, core, k) != nullptr);

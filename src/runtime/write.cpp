@@ -61,29 +61,31 @@ backends::Point HostWrite::submit(ContextCore& core, unsigned k, WriteRoute rout
     // At most three: the target, the host array, the caller's memory.
     std::array<Footprint, 3> uses = {footprint(to, k, Usage::Written)};
     std::size_t count = 1;
-    const auto reads_all = [&](Storage& storage, unsigned queue) {
-        uses[count++] = footprint(storage, queue, {0, storage.bytes()}, Usage::Read);
+    const auto reads = [&](Storage& storage, unsigned queue, const ByteRange& bytes) {
+        uses[count++] = footprint(storage, queue, bytes, Usage::Read);
     };
     Storage* const array = route == WriteRoute::Stage ? nullptr : tracked_array(from, core);
-    if (array != nullptr) reads_all(*array, array->home(0));
+    if (array != nullptr) reads(*array, array->home(0), bytes_of(*from.array));
     backends::Memory* source = nullptr;
+    Rows moved = rows;
     std::shared_ptr<Storage> imported;
     if (route == WriteRoute::Fetch) {
         source = pinned_memory(from, core, k);
+        moved.from_offset += layout_of(*from.array).offset;
     } else if (route == WriteRoute::Import) {
         std::shared_ptr<const void> kept = owner;
         if (array != nullptr) kept = shared_storage_of(*from.array);
         imported =
             Storage::adopt(core.shared_from_this(), k,
                            core.device(core.device_of(k)).import_host({from.data, extent}), std::move(kept));
-        reads_all(*imported, k);
+        reads(*imported, k, {0, imported->bytes()});
         source = imported->find(k)->memory();
     }
     backends::Memory& target = *uses[0].replica->memory();
     Submission submission(core, k, std::span(uses.data(), count),
                           [&] { return label_of(CommandKind::Write, rows); });
     submission.submit([&] {
-        return source != nullptr ? submit_copy(core, k, target, *source, rows)
+        return source != nullptr ? submit_copy(core, k, target, *source, moved)
                                  : submit_write(core, k, target, from.data, rows);
     });
     submission.add_to(event, to_string(CommandKind::Write));
@@ -141,7 +143,8 @@ Event AnyBuffer::write_from(const detail::HostSide& from, std::optional<QueueRef
     const runtime::HostWrite write{
         *this,
         from,
-        runtime::plan_move(runtime::layout_of(*this), source, element, from.array != nullptr && owns_window_),
+        runtime::plan_move(runtime::layout_of(*this), source, element,
+                           runtime::owns_padding(from) && owns_window_),
         static_cast<std::size_t>(extent(source, element)),
         async && !foreign,  // another context does not track this one's use of its array
         std::move(owner)};
