@@ -2,6 +2,8 @@
 // + - * / are correctly rounded (float has more than twice the precision of half).
 #pragma once
 
+#include <volley/api.hpp>
+
 #include <bit>
 #include <compare>
 #include <concepts>

@@ -1,8 +1,18 @@
-# Compiles SOURCE with COMPILER, with the options FIRST, and compares the outcome with the first line of the source.
-file(STRINGS ${SOURCE} first LIMIT_COUNT 1)
+# Compiles SOURCE with COMPILER, with the options FIRST, and compares the outcome with the first lines of the source.
+file(STRINGS ${SOURCE} lines LIMIT_COUNT 3)
+list(GET lines 0 first)
+set(flags "")
+set(errors "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^// flags: (.+)$")
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
+  elseif(line MATCHES "^// errors: ([0-9]+)$")
+    set(errors ${CMAKE_MATCH_1})
+  endif()
+endforeach()
 list(TRANSFORM INCLUDES PREPEND -I)
 set(locale ${CMAKE_COMMAND} -E env LC_ALL=C)
-execute_process(COMMAND ${locale} ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDES} ${FIRST} ${SOURCE}
+execute_process(COMMAND ${locale} ${COMPILER} -std=c++20 ${flags} -fsyntax-only ${INCLUDES} ${FIRST} ${SOURCE}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(first MATCHES "^// expect to compile")
@@ -17,6 +27,11 @@ elseif(first MATCHES "^// expect: (.+)$")
   string(FIND "${output}" "${expected}" found)
   if(found EQUAL -1)
     message(FATAL_ERROR "${SOURCE} failed without the message: ${expected}\n${output}")
+  endif()
+  string(REGEX MATCHALL "error: " all "${output}")
+  list(LENGTH all count)
+  if(errors AND NOT count EQUAL errors)
+    message(FATAL_ERROR "${SOURCE} failed with ${count} errors instead of ${errors}:\n${output}")
   endif()
 else()
   message(FATAL_ERROR "${SOURCE}: the first line must be '// expect: text' or '// expect to compile'")

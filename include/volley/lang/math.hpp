@@ -124,6 +124,8 @@ VOLLEY_TERNARY(clip, lang::Fn::Clamp, need_real)
 VOLLEY_TERNARY(mix, lang::Fn::Mix, need_float)                // mix(a, b, t) = a * (1 - t) + b * t
 VOLLEY_TERNARY(smoothstep, lang::Fn::Smoothstep, need_float)  // smoothstep(low, high, x)
 
+namespace lang {
+
 template <class A, class B>
 concept ElementwiseArguments = Arguments<A, B> && Elementwise<common_t<A, B>>;
 
@@ -134,11 +136,11 @@ template <class A, class B>
     return Value<T>(emit(ir::Op::Pow, {argument<T>(a, at), argument<T>(b, at)}, at));
 }
 
-#undef VOLLEY_UNARY
-#undef VOLLEY_CLASSIFY
 }  // namespace lang
 VOLLEY_FUNCTION_2(pow, lang::pow_of, lang::ElementwiseArguments)
 
+#undef VOLLEY_UNARY
+#undef VOLLEY_CLASSIFY
 #undef VOLLEY_BINARY
 #undef VOLLEY_TERNARY
 
@@ -154,6 +156,41 @@ template <class T>
     const Value<T> once(lang::read(lang::ref_of(x), at));
     return {Value<T>(lang::emit(lang::Fn::ModfFraction, {lang::ref_of(once)}, at)), trunc(once, at)};
 }
+
+// std::sin and so on on a Value: one message instead of a list of candidates. Any other overload is a better
+// match, so nothing else changes. The standard reserves additions to namespace std, but no other place can
+// see a qualified call.
+// clang-format off
+#define VOLLEY_STD_FUNCTIONS(X)                                                                            \
+    X(abs) X(floor) X(ceil) X(trunc) X(round) X(sqrt) X(cbrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) \
+    X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10)     \
+    X(log1p) X(isnan) X(isinf) X(isfinite)
+// clang-format on
+namespace lang::for_std {
+
+#define VOLLEY_FOR_STD(name)                                                                               \
+    struct name {                                                                                          \
+        template <Expr X>                                                                                  \
+        name(const X&) { /* NOLINT(google-explicit-constructor): exists for its conversion */              \
+            static_assert(never<X>, "volley: std::" #name " takes only host numbers: use volley::" #name); \
+        }                                                                                                  \
+    };
+VOLLEY_STD_FUNCTIONS(VOLLEY_FOR_STD)
+#undef VOLLEY_FOR_STD
+
+}  // namespace lang::for_std
+}  // namespace volley
+
+namespace std {  // NOLINT(cert-dcl58-cpp)
+
+#define VOLLEY_FOR_STD(name) double name(::volley::lang::for_std::name);
+VOLLEY_STD_FUNCTIONS(VOLLEY_FOR_STD)
+#undef VOLLEY_FOR_STD
+#undef VOLLEY_STD_FUNCTIONS
+
+}  // namespace std
+
+namespace volley {
 
 // Limits of a type, as host numbers: `Var<float> best = lowest<float>();`
 template <class T>

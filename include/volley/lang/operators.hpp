@@ -39,31 +39,31 @@ consteval void need_bool() {
 template <class T>
 consteval void need_any() {}
 
-#define VOLLEY_BINARY_OPERATOR(op, node, need, Result)            \
-    friend Value<Result> operator op(Left<T> a, In<T> b) {        \
-        need<T>();                                                \
-        return Value<Result>(emit(ir::Op::node, {a.ref, b.ref})); \
+#define VOLLEY_BINARY_OPERATOR(op, node, need, Result)                   \
+    [[nodiscard]] friend Value<Result> operator op(Left<T> a, In<T> b) { \
+        need<T>();                                                       \
+        return Value<Result>(emit(ir::Op::node, {a.ref, b.ref}));        \
     }
-#define VOLLEY_UNARY_OPERATOR(op, node, need)         \
-    friend Value<T> operator op(Left<T> a) {          \
-        need<T>();                                    \
-        return Value<T>(emit(ir::Op::node, {a.ref})); \
+#define VOLLEY_UNARY_OPERATOR(op, node, need)              \
+    [[nodiscard]] friend Value<T> operator op(Left<T> a) { \
+        need<T>();                                         \
+        return Value<T>(emit(ir::Op::node, {a.ref}));      \
     }
 
 // These take Value<T> instead of In<T>, because the built-in operators, through the conversion to bool, would
 // be an equally good match.
-#define VOLLEY_LOGICAL_OPERATOR(op, node)                               \
-    friend Value<T> operator op(const Value<T>& a, const Value<T>& b) { \
-        need_bool<T>();                                                 \
-        return Value<T>(emit(ir::Op::node, {ref_of(a), ref_of(b)}));    \
-    }                                                                   \
-    friend Value<T> operator op(const Value<T>& a, bool b) {            \
-        need_bool<T>();                                                 \
-        return a op Value<T>(b, Site{});                                \
-    }                                                                   \
-    friend Value<T> operator op(bool a, const Value<T>& b) {            \
-        need_bool<T>();                                                 \
-        return Value<T>(a, Site{}) op b;                                \
+#define VOLLEY_LOGICAL_OPERATOR(op, node)                                             \
+    [[nodiscard]] friend Value<T> operator op(const Value<T>& a, const Value<T>& b) { \
+        need_bool<T>();                                                               \
+        return Value<T>(emit(ir::Op::node, {ref_of(a), ref_of(b)}));                  \
+    }                                                                                 \
+    [[nodiscard]] friend Value<T> operator op(const Value<T>& a, bool b) {            \
+        need_bool<T>();                                                               \
+        return a op Value<T>(b, Site{});                                              \
+    }                                                                                 \
+    [[nodiscard]] friend Value<T> operator op(bool a, const Value<T>& b) {            \
+        need_bool<T>();                                                               \
+        return Value<T>(a, Site{}) op b;                                              \
     }
 
 /// Empty for structs and arrays, which have no operators.
@@ -93,11 +93,11 @@ requires(Numeric<T> && !is_matrix<T>) struct Operators<T> {
     VOLLEY_LOGICAL_OPERATOR(||, Or)
     VOLLEY_UNARY_OPERATOR(-, Neg, need_number)
     VOLLEY_UNARY_OPERATOR(~, Not, need_whole)
-    friend Value<T> operator!(const Value<T>& a) {
+    [[nodiscard]] friend Value<T> operator!(const Value<T>& a) {
         need_bool<T>();
         return Value<T>(emit(ir::Op::Not, {ref_of(a)}));
     }
-    friend Value<T> operator+(Left<T> a) {
+    [[nodiscard]] friend Value<T> operator+(Left<T> a) {
         need_number<T>();
         return Value<T>(a.ref);
     }
@@ -121,24 +121,34 @@ template <class U, int C, int R>
 struct Operators<mat<U, C, R>> {
     using T = mat<U, C, R>;
     VOLLEY_UNARY_OPERATOR(-, Neg, need_number)
-    friend Value<T> operator+(Only<T> a, In<T> b) { return Value<T>(emit(ir::Op::Add, {a.ref, b.ref})); }
-    friend Value<T> operator-(Only<T> a, In<T> b) { return Value<T>(emit(ir::Op::Sub, {a.ref, b.ref})); }
-    friend Value<T> operator*(Only<T> a, Only<U> b) { return Value<T>(emit(ir::Op::Mul, {a.ref, b.ref})); }
-    friend Value<T> operator*(Only<U> a, Only<T> b) { return Value<T>(emit(ir::Op::Mul, {a.ref, b.ref})); }
-    friend Value<T> operator/(Only<T> a, Only<U> b) { return Value<T>(emit(ir::Op::Div, {a.ref, b.ref})); }
-    friend Value<vec<U, R>> operator*(const Value<T>& a, Only<vec<U, C>> b) {
+    [[nodiscard]] friend Value<T> operator+(Only<T> a, In<T> b) {
+        return Value<T>(emit(ir::Op::Add, {a.ref, b.ref}));
+    }
+    [[nodiscard]] friend Value<T> operator-(Only<T> a, In<T> b) {
+        return Value<T>(emit(ir::Op::Sub, {a.ref, b.ref}));
+    }
+    [[nodiscard]] friend Value<T> operator*(Only<T> a, Only<U> b) {
+        return Value<T>(emit(ir::Op::Mul, {a.ref, b.ref}));
+    }
+    [[nodiscard]] friend Value<T> operator*(Only<U> a, Only<T> b) {
+        return Value<T>(emit(ir::Op::Mul, {a.ref, b.ref}));
+    }
+    [[nodiscard]] friend Value<T> operator/(Only<T> a, Only<U> b) {
+        return Value<T>(emit(ir::Op::Div, {a.ref, b.ref}));
+    }
+    [[nodiscard]] friend Value<vec<U, R>> operator*(const Value<T>& a, Only<vec<U, C>> b) {
         return Value<vec<U, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
-    friend Value<vec<U, C>> operator*(Only<vec<U, R>> a, const Value<T>& b) {
+    [[nodiscard]] friend Value<vec<U, C>> operator*(Only<vec<U, R>> a, const Value<T>& b) {
         return Value<vec<U, C>>(emit(Fn::MatrixProduct, {a.ref, ref_of(b)}));
     }
-    friend Value<mat<U, 2, R>> operator*(const Value<T>& a, Only<mat<U, 2, C>> b) {
+    [[nodiscard]] friend Value<mat<U, 2, R>> operator*(const Value<T>& a, Only<mat<U, 2, C>> b) {
         return Value<mat<U, 2, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
-    friend Value<mat<U, 3, R>> operator*(const Value<T>& a, Only<mat<U, 3, C>> b) {
+    [[nodiscard]] friend Value<mat<U, 3, R>> operator*(const Value<T>& a, Only<mat<U, 3, C>> b) {
         return Value<mat<U, 3, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
-    friend Value<mat<U, 4, R>> operator*(const Value<T>& a, Only<mat<U, 4, C>> b) {
+    [[nodiscard]] friend Value<mat<U, 4, R>> operator*(const Value<T>& a, Only<mat<U, 4, C>> b) {
         return Value<mat<U, 4, R>>(emit(Fn::MatrixProduct, {ref_of(a), b.ref}));
     }
 };

@@ -5,7 +5,13 @@
 #include <volley/lang/param.hpp>
 #include <volley/lang/trace.hpp>
 
-namespace volley::lang {
+namespace volley {
+
+class AnyBuffer;
+template <class T>
+class Buffer;
+
+namespace lang {
 
 enum class ParameterKind : std::uint8_t { Buffer, Value };
 
@@ -37,6 +43,12 @@ struct ParamTraits<Const<T>> : ParamTraits<Value<T>> {
     static Const<T> declare() { return Const<T>(declare_parameter(dtype_of<T>())); }
 };
 
+/// The handles of the host, which are passed to a kernel as Buff<T>.
+template <class P>
+inline constexpr bool is_host_buffer = std::same_as<P, AnyBuffer>;
+template <class T>
+inline constexpr bool is_host_buffer<Buffer<T>> = true;
+
 template <class... P>
 struct ParamList {
     static constexpr std::size_t size = sizeof...(P);
@@ -48,7 +60,12 @@ struct Signature;
 
 template <class R, class... P>
 struct Signature<R(P...)> {
-    static_assert((ParamTraits<std::remove_cvref_t<P>>::valid && ...),
+    static_assert(
+        !(is_host_buffer<std::remove_cvref_t<P>> || ...),
+        "volley: a kernel's buffer parameter is a Buff<T>: Buffer<T> is the host's handle, which is "
+        "passed for it");
+    static_assert(((ParamTraits<std::remove_cvref_t<P>>::valid ||
+                    is_host_buffer<std::remove_cvref_t<P>>)&&...),
                   "volley: a kernel's parameters are Buff<T>, Buff<const T>, Const<T> and Value<T>");
     static_assert(std::is_void_v<R>, "volley: a kernel returns nothing: store results in a buffer");
     using params = ParamList<std::remove_cvref_t<P>...>;
@@ -116,4 +133,5 @@ template <class F>
     }
 }
 
-}  // namespace volley::lang
+}  // namespace lang
+}  // namespace volley
