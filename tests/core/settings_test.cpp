@@ -98,34 +98,34 @@ TEST(Settings, ReadTheProgramCache) {
     EXPECT_EQ(parse({{"VOLLEY_PROGRAM_CACHE", "Off"}}).program_cache, 0);
     expect_refused("VOLLEY_PROGRAM_CACHE", "0", "above zero");
     expect_refused("VOLLEY_PROGRAM_CACHE", "64X", "above zero");
-    TEST(Settings, ReadTheTimeLimitOfExit) {
-        EXPECT_EQ(parse({{"VOLLEY_EXIT_SECONDS", "5"}}).exit_seconds, 5);
-        EXPECT_EQ(parse({}).exit_seconds, std::nullopt);
-        expect_refused("VOLLEY_EXIT_SECONDS", "-1", "a whole number from 0 to 86400");
-    }
+}
 
-    TEST(Settings, FindTheCachesFolder) {
-        EXPECT_EQ(parse({}).cache_folder(), "");
-        EXPECT_EQ(parse({{"HOME", "/home/me"}}).cache_folder(), "/home/me/.cache/volley");
-        EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "/caches"}}).cache_folder(),
-                  "/caches/volley");
-        EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "x"}}).cache_folder(),
-                  "/home/me/.cache/volley")
-            << "relative paths are ignored";
-        EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "/mine"}}).cache_folder(), "/mine");
-        EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "off"}}).cache_folder(), "");
-    }
+TEST(Settings, ReadTheTimeLimitOfExit) {
+    EXPECT_EQ(parse({{"VOLLEY_EXIT_SECONDS", "5"}}).exit_seconds, 5);
+    EXPECT_EQ(parse({}).exit_seconds, std::nullopt);
+    expect_refused("VOLLEY_EXIT_SECONDS", "-1", "a whole number from 0 to 86400");
+}
 
-    TEST(Settings, ReadTheVulkanSettings) {
-        EXPECT_FALSE(parse({}).validate);
-        EXPECT_TRUE(parse({{"VOLLEY_VALIDATE", "1"}}).validate);
-        EXPECT_FALSE(parse({{"VOLLEY_VALIDATE", "0"}}).validate);
-        expect_refused("VOLLEY_VALIDATE", "maybe", "1 or 0");
-        EXPECT_FALSE(parse({}).vulkan_loader);
-        EXPECT_EQ(parse({{"VOLLEY_VULKAN_LOADER", "/x/libvulkan.so"}}).vulkan_loader, "/x/libvulkan.so");
-        EXPECT_FALSE(parse({}).opencl_loader);
-        EXPECT_EQ(parse({{"VOLLEY_OPENCL_LOADER", "/x/libOpenCL.so"}}).opencl_loader, "/x/libOpenCL.so");
-    }
+TEST(Settings, FindTheCachesFolder) {
+    EXPECT_EQ(parse({}).cache_folder(), "");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}}).cache_folder(), "/home/me/.cache/volley");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "/caches"}}).cache_folder(), "/caches/volley");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "x"}}).cache_folder(), "/home/me/.cache/volley")
+        << "relative paths are ignored";
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "/mine"}}).cache_folder(), "/mine");
+    EXPECT_EQ(parse({{"HOME", "/home/me"}, {"VOLLEY_CACHE_DIR", "off"}}).cache_folder(), "");
+}
+
+TEST(Settings, ReadTheVulkanSettings) {
+    EXPECT_FALSE(parse({}).validate);
+    EXPECT_TRUE(parse({{"VOLLEY_VALIDATE", "1"}}).validate);
+    EXPECT_FALSE(parse({{"VOLLEY_VALIDATE", "0"}}).validate);
+    expect_refused("VOLLEY_VALIDATE", "maybe", "1 or 0");
+    EXPECT_FALSE(parse({}).vulkan_loader);
+    EXPECT_EQ(parse({{"VOLLEY_VULKAN_LOADER", "/x/libvulkan.so"}}).vulkan_loader, "/x/libvulkan.so");
+    EXPECT_FALSE(parse({}).opencl_loader);
+    EXPECT_EQ(parse({{"VOLLEY_OPENCL_LOADER", "/x/libOpenCL.so"}}).opencl_loader, "/x/libOpenCL.so");
+}
 
 }  // namespace
 }  // namespace volley

@@ -32,10 +32,11 @@ TEST_F(LaunchLimits, EachDimensionOfAWorkgroupIsLimited) {
 }
 
 TEST_F(LaunchLimits, ASmallGridWithBarriersIsOneWorkgroupIfEachDimensionFits) {
-    const auto meet = kernel("meet", [](Buff<int> data) {
-        data[local_index()] = 1;
+    const auto meet = kernel("meet", [](Buff<int> numbers) {
+        auto i = global_id().z;
+        numbers[i] = 1;
         barrier();
-        data[local_index()] = 2;
+        numbers[i] = 2;
     });
     EXPECT_NO_THROW(meet.over({1, 1, 60})(data));
     expect_contains(error_of(ErrorCode::InvalidLaunch,
