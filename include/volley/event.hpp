@@ -59,8 +59,8 @@ public:
     /// Returns whether the work has completed. Never blocks.
     [[nodiscard]] bool ready() const noexcept;
     /// Waits like wait(), but returns false after the timeout; pending() then reports the missing work.
-    /// Returns within a few milliseconds of the timeout, whatever runs: this thread executes only work that is
-    /// known to be short.
+    /// Returns within a few milliseconds of the timeout, whatever runs: this thread executes only work that
+    /// is known to be short.
     template <class Rep, class Period>
     [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) const {
         // A timeout beyond the clock's range never expires; a negative one expires at once.

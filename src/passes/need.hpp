@@ -27,7 +27,7 @@ public:
         ir::NodeId condition = 0;  // Literal
         Id a = 0;                  // And, Or
         Id b = 0;
-        friend auto operator<=>(const Gate&, const Gate&) = default;
+        friend auto operator<=>(const Gate&, const Gate&) = default;  // NOLINT(modernize-use-nullptr)
     };
 
     Needs();

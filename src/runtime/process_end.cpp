@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-extern "C" void* __dso_handle;  // NOLINT(bugprone-reserved-identifier): of the C++ ABI
+extern "C" void*
+    __dso_handle;  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming): of the ABI
 
 namespace volley::runtime {
 namespace {
@@ -70,8 +71,8 @@ void in_child() {
 
 }  // namespace
 
-std::atomic<unsigned> ProcessEnd::handled_{~0u};  // so that the first refresh() registers the handler
-std::atomic<bool> ProcessEnd::begun_{false};
+std::atomic<unsigned> ProcessEnd::handled_uses{~0u};  // so that the first refresh() registers the handler
+std::atomic<bool> ProcessEnd::exit_begun{false};
 
 void ProcessEnd::add(ContextCore& core) {
     OpenContexts& contexts = OpenContexts::instance();
@@ -86,14 +87,14 @@ void ProcessEnd::remove(ContextCore& core) noexcept {
 }
 
 void ProcessEnd::handle() noexcept {
-    handled_.store(compiler_uses(), std::memory_order_relaxed);
+    handled_uses.store(compiler_uses(), std::memory_order_relaxed);
     static_cast<void>(std::atexit([] { begin(); }));  // if it fails, an earlier registration runs
 }
 
 void ProcessEnd::begin() noexcept {
     OpenContexts& contexts = OpenContexts::instance();
     contexts.exiting.store(std::this_thread::get_id());
-    begun_.store(true, std::memory_order_release);
+    exit_begun.store(true, std::memory_order_release);
     end_compilers();
     try {
         for (const std::shared_ptr<ContextCore>& core : contexts.all()) core->finish_before_exit();

@@ -28,7 +28,7 @@ public:
 
     /// Registers the exit handler again if compilers may have made static objects since. Two loads if not.
     static void refresh() noexcept {
-        if (compiler_uses() != handled_.load(std::memory_order_relaxed)) handle();
+        if (compiler_uses() != handled_uses.load(std::memory_order_relaxed)) handle();
     }
     /// Registers the exit handler to run next, after the handler or destructor that is running now.
     static void handle() noexcept;
@@ -36,7 +36,7 @@ public:
     /// Finishes the work of all contexts. Called by the exit handler, and by destructors of static objects.
     static void begin() noexcept;
     /// Whether the exit handler has run: static objects are being destroyed.
-    [[nodiscard]] static bool begun() noexcept { return begun_.load(std::memory_order_acquire); }
+    [[nodiscard]] static bool begun() noexcept { return exit_begun.load(std::memory_order_acquire); }
     /// Whether the calling thread is the one that runs the exit handlers.
     [[nodiscard]] static bool is_exiting_thread() noexcept;
     /// If another thread is ending the process, blocks for ten seconds, in which the process normally ends:
@@ -46,8 +46,8 @@ public:
     static void keep(std::shared_ptr<ContextCore> core) noexcept;
 
 private:
-    static std::atomic<unsigned> handled_;
-    static std::atomic<bool> begun_;
+    static std::atomic<unsigned> handled_uses;
+    static std::atomic<bool> exit_begun;
 };
 
 }  // namespace volley::runtime

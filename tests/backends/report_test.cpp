@@ -19,15 +19,15 @@ class ReportTest : public SubjectTest {};
 VOLLEY_SUBJECT_SUITE(ReportTest);
 
 /// Captures what kernels print during its lifetime.
-class Printed {
+class PrintedText {
 public:
-    Printed() {
+    PrintedText() {
         set_print_sink([this](std::string_view line) {
             const std::scoped_lock lock(mutex_);
             lines_.emplace_back(line);
         });
     }
-    ~Printed() { set_print_sink({}); }
+    ~PrintedText() { set_print_sink({}); }
     std::vector<std::string> sorted() {
         const std::scoped_lock lock(mutex_);
         std::sort(lines_.begin(), lines_.end());
@@ -51,7 +51,7 @@ ir::Function print_index() {
 TEST_P(ReportTest, PrintsFromEveryInvocation) {
     for (const bool mapped : {true, false}) {
         use(mapped);
-        Printed printed;
+        PrintedText printed;
         const auto program = device->compile(print_index());
         for (int k = 0; k < 3; ++k) queue->launch({program.get(), {10'000, 1, 1}, {64, 1, 1}, {}});
         queue->timeline().wait(queue->last());
@@ -63,7 +63,7 @@ TEST_P(ReportTest, PrintsFromEveryInvocation) {
 }
 
 TEST_P(ReportTest, PrintsWithoutAWait) {
-    Printed printed;
+    PrintedText printed;
     const auto program = device->compile(print_index());
     queue->launch({program.get(), {5, 1, 1}, {64, 1, 1}, {}});
     while (printed.sorted().size() < 5) std::this_thread::yield();
@@ -79,7 +79,7 @@ TEST_P(ReportTest, AnExceptionOfTheSinkFailsTheWait) {
 }
 
 TEST_P(ReportTest, PrintsAfterACallback) {
-    Printed printed;
+    PrintedText printed;
     const auto program = device->compile(print_index());
     Gate gate;
     queue->call([&] { gate.pass(); });

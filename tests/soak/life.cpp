@@ -27,7 +27,7 @@ struct Oops : std::exception {
 };
 
 /// A buffer and what each of its replicas must hold.
-struct Array {
+struct Tracked {
     Buffer<u32> buffer;
     std::vector<Numbers> replicas;
 };
@@ -141,19 +141,19 @@ private:
         static constexpr std::size_t sizes[] = {1, 2, 63, 64, 65, 1000, 4096, 20'000};
         const std::size_t size = sizes[random_.below(std::size(sizes))];
         note(words("make an array of", size));
-        Array array;
+        Tracked array;
         array.buffer =
             Buffer<u32>(size, {.placement = shared_ ? Placement::per_device : Placement::replicated});
         array.replicas.resize(array.buffer.replica_count());
         overwrite(array);
         arrays_.push_back(std::move(array));
     }
-    void overwrite(Array& array) {
+    void overwrite(Tracked& array) {
         const Numbers data = numbers(array.buffer.size());
         array.buffer.write(data);
         for (Numbers& replica : array.replicas) replica = data;
     }
-    [[nodiscard]] Array& any_array() { return arrays_[random_.below(arrays_.size())]; }
+    [[nodiscard]] Tracked& any_array() { return arrays_[random_.below(arrays_.size())]; }
 
     void expect(const Numbers& got, const Numbers& want, std::string_view what) {
         ++tally_.checks;
@@ -163,12 +163,12 @@ private:
         throw std::runtime_error(words("wrong result of", what, "at element", i, "of", want.size(), ": got",
                                        i < got.size() ? got[i] : 0u, "not", want[i]));
     }
-    void check(const Array& array, unsigned queue) {
+    void check(const Tracked& array, unsigned queue) {
         note(words("read on queue", queue));
         expect(array.buffer.read(queue), array.replicas[replica_of(queue)], "read()");
     }
     void check_all() {
-        for (const Array& array : arrays_) {
+        for (const Tracked& array : arrays_) {
             for (unsigned q = 0; q < queues_; ++q) check(array, q);
         }
     }
@@ -177,7 +177,7 @@ private:
 
     using Effect = std::function<void(std::size_t replica)>;
 
-    Effect axpy(Array& y, Array& x, const std::optional<unsigned>& queue, u32 a) {
+    Effect axpy(Tracked& y, Tracked& x, const std::optional<unsigned>& queue, u32 a) {
         note(words("axpy", &y - arrays_.data(), &x - arrays_.data(), "on", queue ? int(*queue) : -1));
         const auto size = static_cast<u32>(x.buffer.size());
         if (queue) {
@@ -188,8 +188,8 @@ private:
         return [&y, &x, a](std::size_t r) { soak::axpy(y.replicas[r], x.replicas[r], a); };
     }
     Effect random_command(const std::optional<unsigned>& queue) {
-        Array& y = any_array();
-        Array& x = any_array();
+        Tracked& y = any_array();
+        Tracked& x = any_array();
         const auto on = [&](const auto& kernel) {
             return queue ? kernel.on(volley::queue(*queue)) : kernel.over(y.buffer.size());
         };
@@ -273,7 +273,7 @@ private:
 
     void write() {
         note("write");
-        Array& array = any_array();
+        Tracked& array = any_array();
         const std::optional<unsigned> queue = some_queue();
         Numbers data = numbers(array.buffer.size());
         each_replica(queue, [&](std::size_t r) { array.replicas[r] = data; });
@@ -285,7 +285,7 @@ private:
     }
 
     void write_part() {
-        Array& array = any_array();
+        Tracked& array = any_array();
         const std::size_t count = 1 + random_.below(array.buffer.size());
         const std::size_t at = random_.below(array.buffer.size() - count + 1);
         note(words("write", count, "at", at));
@@ -300,8 +300,8 @@ private:
     void graph() {
         note("graph {");
         std::vector<Effect> effects;
-        Array& y = any_array();
-        Array& x = any_array();
+        Tracked& y = any_array();
+        Tracked& x = any_array();
         const std::optional<unsigned> queue = some_queue();
         CommandGraph g = record([&] {
             const std::size_t count = 1 + random_.below(6);
@@ -332,7 +332,7 @@ private:
 
     void host_array() {
         note("host array");
-        Array& array = any_array();
+        Tracked& array = any_array();
         const unsigned queue = any_queue();
         HostArray<u32> host = array.buffer.empty_like();
         if (random_.chance(50)) {
@@ -351,7 +351,7 @@ private:
         note("then");
         const std::optional<unsigned> queue = some_queue();
         const auto called = std::make_shared<std::atomic<int>>(0);
-        Array& array = any_array();
+        Tracked& array = any_array();
         const Event event = array.buffer.fill(7, ref(queue)).then([called] { called->fetch_add(1); });
         each_replica(queue, [&](std::size_t r) { array.replicas[r].assign(array.buffer.size(), 7); });
         if (random_.chance(50)) return;  // nothing waits for it
@@ -362,7 +362,7 @@ private:
     void host_function() {
         note("host_call");
         // The function writes memory that a later command reads.
-        Array& array = any_array();
+        Tracked& array = any_array();
         const unsigned queue = any_queue();
         const auto data = std::make_shared<Numbers>(array.buffer.size());
         host_call([data] { std::fill(data->begin(), data->end(), 5u); }, volley::queue(queue)).wait();
@@ -423,7 +423,7 @@ private:
         if (slow && random_.chance(90)) return;
         note("new kernel");
         const u32 key = static_cast<u32>(random_.bits());
-        Array& array = any_array();
+        Tracked& array = any_array();
         make_mix(key)(array.buffer);
         each_replica(std::nullopt, [&](std::size_t r) { soak::mix(array.replicas[r], key); });
     }
@@ -442,7 +442,7 @@ private:
     /// Calls that must be refused and change nothing.
     void refusal() {
         note("refusal");
-        Array& array = any_array();
+        Tracked& array = any_array();
         switch (random_.below(5)) {
             case 0:
                 return expect_error([&] { array.buffer.write(Numbers(array.buffer.size() + 1)); },
@@ -527,7 +527,7 @@ private:
         resynchronise();
     }
     void resynchronise() {
-        for (Array& array : arrays_) overwrite(array);
+        for (Tracked& array : arrays_) overwrite(array);
     }
 
     void drop_some() {
@@ -548,7 +548,7 @@ private:
     bool shared_ = false;
     std::vector<std::string> notes_;
     std::vector<CommandGraph> kept_;
-    std::vector<Array> arrays_;
+    std::vector<Tracked> arrays_;
     std::optional<Context> context_;
     std::vector<std::jthread> threads_;
 };

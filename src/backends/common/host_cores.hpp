@@ -11,10 +11,10 @@ namespace volley::backends {
 class HostCoresUse {
 public:
     explicit HostCoresUse(bool on_host_cores) noexcept : counted_(on_host_cores) {
-        if (counted_) users_.fetch_add(1, std::memory_order_relaxed);
+        if (counted_) users.fetch_add(1, std::memory_order_relaxed);
     }
     ~HostCoresUse() {
-        if (counted_) users_.fetch_sub(1, std::memory_order_relaxed);
+        if (counted_) users.fetch_sub(1, std::memory_order_relaxed);
     }
     HostCoresUse(const HostCoresUse&) = delete;
     HostCoresUse& operator=(const HostCoresUse&) = delete;
@@ -22,11 +22,11 @@ public:
     /// Called by spinning threads now and then. Costs one relaxed load if no such device is open: yielding to
     /// threads of other programs would cost a time slice.
     static void give_way() noexcept {
-        if (users_.load(std::memory_order_relaxed) != 0) std::this_thread::yield();
+        if (users.load(std::memory_order_relaxed) != 0) std::this_thread::yield();
     }
 
 private:
-    static inline constinit std::atomic<unsigned> users_{0};
+    static inline constinit std::atomic<unsigned> users{0};
     bool counted_;
 };
 
