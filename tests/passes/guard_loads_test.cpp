@@ -51,7 +51,7 @@ Numbers interpreted(const ir::Function& fn) {
 }
 
 // Returns the output, which must be the same as traced, guarded, optimised, and with checks of bounds.
-Numbers run(std::string_view body) {
+Numbers output_of(std::string_view body) {
     ir::Function fn = kernel(std::string(prologue) + std::string(body));
     const Numbers expected = interpreted(fn);
     guard_loads(fn);
@@ -96,7 +96,7 @@ if %left {
 %r = load %t : u32
 %s = select %left, %r, %0 : u32
 store %o[%x], %s)"));
-    EXPECT_EQ(run(simple), (Numbers{0, 10, 11, 12}));
+    EXPECT_EQ(output_of(simple), (Numbers{0, 10, 11, 12}));
 }
 
 TEST(GuardLoads, DoesNothingMoreTheSecondTime) {
@@ -107,7 +107,7 @@ TEST(GuardLoads, DoesNothingMoreTheSecondTime) {
 }
 
 TEST(GuardLoads, GuardsTheElseArmAndBothArms) {
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %w = load %d[%after] : u32
 %s = select %right, %w, %v : u32
 store %o[%x], %s)"),
@@ -115,14 +115,14 @@ store %o[%x], %s)"),
 }
 
 TEST(GuardLoads, GuardsTheRightOperandsOfAndAndOr) {
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %odd = and %v, %1 : u32
 %c = eq %odd, %1 : bool
 %both = and %left, %c : bool
 %n = select %both, %1, %0 : u32
 store %o[%x], %n)"),
               (Numbers{0, 0, 1, 0}));
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %odd = and %v, %1 : u32
 %c = eq %odd, %1 : bool
 %first = not %left : bool
@@ -150,7 +150,7 @@ store %o[%x], %s)")),
 }
 
 TEST(GuardLoads, ALoadOfTwoGuardsRunsUnderEither) {
-    EXPECT_EQ(run(R"(%two = ge %x, %2 : bool
+    EXPECT_EQ(output_of(R"(%two = ge %x, %2 : bool
 %v = load %d[%before] : u32
 %s = select %left, %v, %0 : u32
 %t = select %two, %v, %1 : u32
@@ -168,7 +168,7 @@ store %o[%x], %sum)");
 
 TEST(GuardLoads, NestedGuardsNeedAllConditions) {
     // The second load's index is the result of the first.
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %ten = const 10 : u32
 %k = sub %v, %ten : u32
 %small = lt %k, %2 : bool
@@ -180,7 +180,7 @@ store %o[%x], %t)"),
 }
 
 TEST(GuardLoads, AConditionOnTheLoadedValueItselfIsNoGuard) {
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %ten = const 10 : u32
 %big = gt %v, %ten : bool
 %both = and %left, %big : bool
@@ -190,7 +190,7 @@ store %o[%x], %s)"),
 }
 
 TEST(GuardLoads, TheConditionMayBeComputedAfterTheLoad) {
-    EXPECT_EQ(run(R"(%v = load %d[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%before] : u32
 %c = lt %0, %x : bool
 %s = select %c, %v, %0 : u32
 store %o[%x], %s)"),
@@ -199,7 +199,7 @@ store %o[%x], %s)"),
 
 TEST(GuardLoads, NeverCrossesAStore) {
     // The old value is loaded, also if the condition is computed after the store.
-    EXPECT_EQ(run(R"(%v = load %o[%before] : u32
+    EXPECT_EQ(output_of(R"(%v = load %o[%before] : u32
 %w = load %o[%x] : u32
 store %o[%x], %4
 %c = lt %0, %x : bool
@@ -220,12 +220,12 @@ TEST(GuardLoads, MovesBelowAConditionWithAnEffect) {
 %c = gt %seen, %0 : bool
 %s = select %c, %w, %0 : u32
 store %o[%x], %s)";
-    EXPECT_EQ(run(body), (Numbers{0, 11, 12, 13}));
+    EXPECT_EQ(output_of(body), (Numbers{0, 11, 12, 13}));
     EXPECT_EQ(loads_outside(guarded(body)), 1u);  // of the shared array
 }
 
 TEST(GuardLoads, MovesNoLoadAboveAReturn) {
-    EXPECT_EQ(run(R"(%v = load %d[%x] : u32
+    EXPECT_EQ(output_of(R"(%v = load %d[%x] : u32
 if %left {
   return
 }
@@ -238,7 +238,7 @@ store %o[%x], %s)"),
 }
 
 TEST(GuardLoads, WorksInLoopsAndBranches) {
-    EXPECT_EQ(run(R"(%sum = var u32
+    EXPECT_EQ(output_of(R"(%sum = var u32
 %k = for %0, %4, %1 : u32 {
   %at = add %x, %k : u32
   %in = lt %at, %4 : bool
@@ -263,7 +263,7 @@ store %o[%x], %r)"),
 }
 
 TEST(GuardLoads, GuardsIndexedArraysButNoConstantPlaces) {
-    EXPECT_EQ(run(R"(%a = var array<u32, 2>
+    EXPECT_EQ(output_of(R"(%a = var array<u32, 2>
 store %a[0], %4
 store %a[1], %2
 %in = lt %x, %2 : bool
@@ -280,7 +280,7 @@ store %o[%x], %s)"),
 }
 
 TEST(GuardLoads, AVectorConditionGuardsTheWholeVector) {
-    EXPECT_EQ(run(R"(%pair = construct %before, %x : vec2<u32>
+    EXPECT_EQ(output_of(R"(%pair = construct %before, %x : vec2<u32>
 %v = load %d[%before] : u32
 %no = const false : bool
 %c = construct %left, %no : vec2<bool>
@@ -303,7 +303,7 @@ store %o[%x], %s)"),
 }
 
 TEST(GuardLoads, ANeededLoadOutOfBoundsIsAnError) {
-    EXPECT_THROW(run(R"(%v = load %d[%before] : u32
+    EXPECT_THROW(output_of(R"(%v = load %d[%before] : u32
 %s = select %right, %v, %0 : u32
 store %o[%x], %s)"),
                  Error);

@@ -401,7 +401,6 @@ private:
         Signal raised;
         const unsigned queue = any_queue();
         volley::queue(queue).depends_on(raised.event());
-        const std::optional<unsigned> all;
         each_replica(queue, axpy(any_array(), any_array(), queue, 3));
         if (random_.chance(40)) {
             threads_.emplace_back([raised]() mutable { raised.raise(); });
