@@ -60,7 +60,7 @@ if %3 {
 
 TEST(LowerNesting, KeepsTheMeaningOfRandomPrograms) {
     unsigned changed = 0;
-    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
         const testing::Program program = testing::generate(seed, testing::options_for(seed));
         const unsigned limit = static_cast<unsigned>(1 + seed % 2);
         ir::Function fn = program.fn;
