@@ -111,7 +111,7 @@ TEST_P(CpuLongTest, DoesNotDelayATimedWaitInABatch) {
     EXPECT_EQ(contents<int>(*words)[1], 3);
 }
 
-TEST_P(CpuLongTest, LeavesOtherQueuesATurnThatNobodyWaitsFor) {
+TEST_P(CpuLongTest, LeavesOtherQueuesATurnWithoutAWait) {
     const auto holding = hold_all_workers();
     const auto memory = device->allocate(std::size_t{4} << 20);
     const std::byte pattern[] = {std::byte{7}};

@@ -1,5 +1,5 @@
 // The child process of a fork: it has a copy of the pool and of the queues, but none of their threads. Locks
-// may be held and condition variables waited for by threads that do not exist, so both are made anew.
+// may be held and condition variables waited for by threads that do not exist, so both are constructed again.
 #include "backends/common/thread.hpp"
 #include "backends/cpu/cpu_timeline.hpp"
 #include "core/fail.hpp"

@@ -186,8 +186,7 @@ public:
     void release(LLVMOrcResourceTrackerRef tracker) noexcept {
         if (LLVMErrorRef error = L.OrcResourceTrackerRemove(tracker); error != nullptr) L.ConsumeError(error);
         L.OrcReleaseResourceTracker(tracker);
-        // The JIT interns the name of each kernel, and keeps names that are no longer used until it is told
-        // to look.
+        // The JIT interns the name of each kernel. It removes unused names only on request.
         constexpr unsigned often = 256;
         if (released_.fetch_add(1, std::memory_order_relaxed) % often == often - 1)
             L.OrcSymbolStringPoolClearDeadEntries(
