@@ -105,6 +105,8 @@ public:
     // ---- replicas ----
     /// Returns the number of replicas: one per queue, unless the placement says otherwise.
     [[nodiscard]] unsigned replica_count() const;
+    /// Returns where the replicas are; for imported memory, a placement with the same queues.
+    [[nodiscard]] Placement placement() const;
     /// Returns whether the queue has a replica or shares one. Returns false for queues of other contexts.
     [[nodiscard]] bool exists_on(QueueRef queue) const;
     /// Returns whether the queue has a replica whose memory is allocated.

@@ -1,6 +1,8 @@
 // Includes all public headers, for programs. Headers of the library include only what they use.
 #pragma once
 
+#include <volley/algorithms/algorithms.hpp>
+#include <volley/any_kernel.hpp>
 #include <volley/array_view.hpp>
 #include <volley/buffer.hpp>
 #include <volley/command_graph.hpp>

@@ -116,6 +116,7 @@ void AnyBuffer::check_type(DType expected) const {
 
 // ---- replicas ----
 
+Placement AnyBuffer::placement() const { return storage().placement(); }
 unsigned AnyBuffer::replica_count() const { return storage().replica_count(); }
 
 unsigned AnyBuffer::queue_of_replica(unsigned r) const { return storage().home(r); }

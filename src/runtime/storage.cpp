@@ -95,6 +95,11 @@ std::string Storage::name() const {
     return options_.name.empty() ? cat("storage ", id_.value()) : options_.name;
 }
 
+Placement Storage::placement() const {
+    if (queues_.count() == 1) return Placement::on(core_->make_queue(queues_.begin));
+    return per_device_ ? Placement::per_device : Placement::replicated;
+}
+
 std::string Storage::place() const {
     const auto device = [&](unsigned k) { return core_->info(core_->device_of(k)).id(); };
     if (queues_.count() == core_->queue_count()) return per_device_ ? "every device" : "every queue";

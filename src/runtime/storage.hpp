@@ -79,6 +79,8 @@ public:
     }
     /// The same for a queue that has one.
     [[nodiscard]] Replica& replica(unsigned queue) noexcept { return *by_queue_[queue]; }
+    /// Returns a placement with these queues.
+    [[nodiscard]] Placement placement() const;
     /// Its queues, for messages: "queue 1 (cpu:0)", "every queue".
     [[nodiscard]] std::string place() const;
 

@@ -1,6 +1,8 @@
 // Includes the whole kernel language.
 #pragma once
 
+#include <volley/lang/any_function.hpp>
+#include <volley/lang/any_value.hpp>
 #include <volley/lang/atomic.hpp>
 #include <volley/lang/buff.hpp>
 #include <volley/lang/cast.hpp>

@@ -1,0 +1,6 @@
+// Includes all algorithms.
+#pragma once
+
+#include <volley/algorithms/lazy.hpp>
+#include <volley/algorithms/map.hpp>
+#include <volley/algorithms/transform.hpp>
