@@ -47,6 +47,7 @@ void check_map(const AnyFunction& function, unsigned indices, unsigned values, c
 
 std::vector<Value<u32>> declare_extents(ParameterList& parameters, int rank) {
     std::vector<Value<u32>> extents;
+    extents.reserve(static_cast<std::size_t>(rank));
     for (int axis = 0; axis < rank; ++axis) extents.push_back(parameters.value<u32>());
     return extents;
 }
@@ -330,6 +331,7 @@ AnySource AnySource::computed(const AnyFunction& function, const std::vector<Any
     Shape shape;
     for (const AnySource& source : sources) shape = broadcast_shape(shape, source.shape());
     std::vector<detail::NodePointer> nodes;
+    nodes.reserve(sources.size());
     for (const AnySource& source : sources) nodes.push_back(detail::broadcast(source.node_, shape));
     return AnySource(std::make_shared<detail::ComputedSource>(function, shape, std::move(nodes)));
 }
