@@ -159,8 +159,13 @@ AnyValue AnyFunction::call(std::span<const lang::Ref> arguments) const {
     }
     for (std::size_t k = 0; k < arguments.size(); ++k) {
         t.check(arguments[k]);
-        const DType given =
-            parameters[k].is_buffer ? t.type(arguments[k].node()) : t.type(t.read(arguments[k]));
+        const bool is_buffer = t.function()[arguments[k].node()].op == ir::Op::Buffer;
+        if (is_buffer != parameters[k].is_buffer) {
+            t.fail(cat("argument ", k + 1, " of a function is a ", is_buffer ? "buffer" : "value",
+                       ", but the parameter is a ", is_buffer ? "value" : "buffer"),
+                   "pass a value for each value, and a buffer parameter of the kernel for each buffer");
+        }
+        const DType given = is_buffer ? t.type(arguments[k].node()) : t.type(t.read(arguments[k]));
         if (given == parameters[k].type) continue;
         t.fail(cat("argument ", k + 1, " of a function has the type ", given.name(),
                    ", but the parameter is ", parameters[k].type.name()),

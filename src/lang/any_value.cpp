@@ -4,6 +4,7 @@
 
 #include <volley/lang/any_value.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace volley {
@@ -14,6 +15,9 @@ void need_equal(DType a, DType b) {
     lang::Tracer::current().fail(cat("the operands have different types: ", a.name(), " and ", b.name()),
                                  "convert one of them with convert(value, type)");
 }
+
+// Most operations return the type of their operands, comparisons do not.
+AnyValue value_of(lang::Ref ref) { return {ref, lang::Tracer::current().type(ref.node())}; }
 
 lang::Ref position_of(lang::Ref root, std::span<const Value<std::uint32_t>> position) {
     std::vector<lang::Ref> refs;
@@ -34,21 +38,30 @@ AnyValue AnyValue::part(unsigned i) const {
         lang::Tracer::current().fail(cat("a value of type ", type_.name(), " has no part ", i),
                                      "use a number below dtype().count()");
     }
-    return {lang::read(ref_.part(i)), type_.part(i)};
+    // A path of a Ref has six bits for each step.
+    constexpr unsigned path_parts = 64;
+    if (i < path_parts) return {lang::read(ref_.part(i)), type_.part(i)};
+    return {lang::extract(ref_, lang::index_number(std::uint64_t{i}, {})), type_.part(i)};
 }
 
 AnyValue AnyValue::binary(ir::Op op, const AnyValue& other) const { return apply(op, *this, other); }
 
-AnyValue apply(ir::Op op, const AnyValue& a) { return {lang::emit(op, {ref_of(a)}), a.dtype()}; }
+AnyValue apply(ir::Op op, const AnyValue& a) { return value_of(lang::emit(op, {ref_of(a)})); }
 
 AnyValue apply(ir::Op op, const AnyValue& a, const AnyValue& b) {
     need_equal(a.dtype(), b.dtype());
-    return {lang::emit(op, {ref_of(a), ref_of(b)}), a.dtype()};
+    return value_of(lang::emit(op, {ref_of(a), ref_of(b)}));
 }
 
 Value<bool> compare(ir::Op op, const AnyValue& a, const AnyValue& b) {
     need_equal(a.dtype(), b.dtype());
-    return Value<bool>(lang::emit(op, {ref_of(a), ref_of(b)}));
+    const AnyValue result = apply(op, a, b);
+    if (result.dtype() != dtype_of<bool>()) {
+        lang::Tracer::current().fail(cat("the comparison of values of type ", a.dtype().name(),
+                                         " has the type ", result.dtype().name()),
+                                     "compare scalars, for example the parts of a composite");
+    }
+    return result.as<bool>();
 }
 
 AnyValue select(const Value<bool>& c, const AnyValue& a, const AnyValue& b) {

@@ -57,7 +57,7 @@ private:
     DType type_;
 };
 
-/// Records an operation whose result has the type of its operands, which must be equal.
+/// Records an operation on values of one type.
 [[nodiscard]] VOLLEY_API AnyValue apply(ir::Op op, const AnyValue& a);
 [[nodiscard]] VOLLEY_API AnyValue apply(ir::Op op, const AnyValue& a, const AnyValue& b);
 /// Records a comparison of two values of one scalar type.
