@@ -59,7 +59,7 @@ public:
     /// A value of a type that is known at run time, from its bytes on the host.
     AnyArgument(DType type, const void* bytes);
 
-    [[nodiscard]] bool is_buffer() const noexcept { return !type_.is_void() && bytes_.empty() && !name_; }
+    [[nodiscard]] bool is_buffer() const noexcept { return bytes_.empty() && !name_; }
     /// Returns the type of the value, or the element type of the buffer.
     [[nodiscard]] DType dtype() const noexcept { return type_; }
     [[nodiscard]] const AnyBuffer& buffer() const noexcept { return buffer_; }

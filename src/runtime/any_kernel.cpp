@@ -49,8 +49,14 @@ Event AnyKernel::operator()(std::span<const AnyArgument> arguments) const {
                      wants_buffer ? " is a value, not a buffer" : " is a buffer, not a value"),
                  cat("kernel '", core_->name(), "'"), "pass arguments in the order of the parameters");
         }
-        if (arguments[k].dtype() != params[k].type)
-            detail::fail_argument_type(*core_, k + 1, params[k].type, arguments[k].dtype());
+        if (arguments[k].dtype() != params[k].type) {
+            if (wants_buffer)
+                detail::fail_argument_type(*core_, k + 1, params[k].type, arguments[k].dtype());
+            fail(ErrorCode::TypeMismatch,
+                 cat("argument ", k + 1, " has the type ", arguments[k].dtype().name(), ", but ",
+                     params[k].type.name(), " is required"),
+                 cat("kernel '", core_->name(), "'"), "pass a value of the parameter's type");
+        }
         bound.span()[k] = arguments[k].bound();
     }
     return detail::launch(*core_, config_, bound.span().data(), count);
