@@ -5,10 +5,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace volley {
 namespace detail {
+
+void check_fits(bool fits, DType type) {
+    if (fits) return;
+    fail(ErrorCode::InvalidArgument, cat("a number does not fit its type, ", type.name()), "a mapped array",
+         "use a number in the range of the type, or convert the array to a wider type");
+}
 
 void check_countable(const Shape& shape, std::string_view subject) {
     const std::int64_t count = shape.elements();
@@ -29,9 +36,23 @@ void check_map(const AnyFunction& function, unsigned indices, unsigned values, c
     const std::size_t first = indices + values;
     if (parameters.size() != first + arguments.size()) {
         fail(ErrorCode::InvalidArgument,
-             cat("a map with ", parameters.size() - first, " parameters after its indices was called with ",
-                 arguments.size(), " arguments"),
+             cat("a map with ", parameters.size(), " parameters was called with ", arguments.size(),
+                 " arguments after ", indices, indices == 1 ? " index" : " indices",
+                 values == 0 ? "" : " and the value"),
              "a map", "pass one argument for each parameter");
+    }
+    for (std::size_t k = 0; k < first; ++k) {
+        if (!parameters[k].is_buffer && (k >= indices || parameters[k].type == dtype_of<u32>())) continue;
+        fail(ErrorCode::TypeMismatch,
+             cat("parameter ", k + 1, " of a map is a ", parameters[k].is_buffer ? "buffer of " : "",
+                 parameters[k].type.name(), ", but it receives ", k < indices ? "an index" : "the value"),
+             "a map", "declare u32 indices first, and then, for a store map, the value");
+    }
+    if (function.result().is_void() != (values > 0)) {
+        fail(ErrorCode::TypeMismatch,
+             values > 0 ? "the function of a store map returns a value"
+                        : "the function of a map returns nothing",
+             "a map", "return the element from a map, and nothing from a store map");
     }
     for (std::size_t k = 0; k < arguments.size(); ++k) {
         const FunctionParameter& parameter = parameters[first + k];
@@ -290,6 +311,20 @@ private:
     NodePointer source_;
 };
 
+void check_computed(const AnyFunction& function, const std::vector<AnySource>& sources) {
+    const std::span<const FunctionParameter> parameters = function.parameters();
+    bool fits = parameters.size() == sources.size() && !function.result().is_void();
+    for (std::size_t k = 0; fits && k < sources.size(); ++k)
+        fits = !parameters[k].is_buffer && parameters[k].type == sources[k].dtype();
+    if (fits) return;
+    std::string given;
+    for (const AnySource& source : sources) given += cat(given.empty() ? "" : ", ", source.dtype().name());
+    fail(ErrorCode::TypeMismatch,
+         cat("an elementwise function cannot be applied to elements of type (", given, ")"),
+         "a lazy expression",
+         "use a function with one Value of these types for each array that returns a value");
+}
+
 NodePointer broadcast(const NodePointer& source, const Shape& shape) {
     if (source->shape() == shape) return source;
     const int lead = shape.rank() - source->shape().rank();
@@ -328,6 +363,7 @@ AnySource AnySource::mapped(const AnyFunction& function, unsigned indices, const
 }
 
 AnySource AnySource::computed(const AnyFunction& function, const std::vector<AnySource>& sources) {
+    detail::check_computed(function, sources);
     Shape shape;
     for (const AnySource& source : sources) shape = broadcast_shape(shape, source.shape());
     std::vector<detail::NodePointer> nodes;

@@ -89,6 +89,9 @@ public:
 
 namespace detail {
 
+/// Throws ArgumentError unless a host number fits the type that it is converted to.
+VOLLEY_API void check_fits(bool fits, DType type);
+
 template <class S>
 struct SourceElement {};
 template <class S>

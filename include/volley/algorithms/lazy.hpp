@@ -71,6 +71,8 @@ template <class T, class X>
             !std::floating_point<X> || !std::integral<T>,
             "volley: a floating-point number is combined with integers: write an integer, or convert "
             "the array with cast<float>(lazy(buffer))");
+        if constexpr (std::integral<X> && lang::is_whole<T> && lang::Scalar<T> && !std::same_as<X, bool>)
+            check_fits(std::in_range<T>(x), dtype_of<T>());
         return AnySource::filled(Shape{}, AnyArgument(static_cast<T>(x)));
     }
 }

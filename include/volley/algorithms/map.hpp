@@ -49,7 +49,8 @@ requires(n > 0) struct DropParams<n, lang::ParamList<First, P...>>
     : DropParams<n - 1, lang::ParamList<P...>> {
 };
 
-/// Converts an argument as a kernel call does, and keeps a copy.
+/// Converts an argument as a kernel call does, and keeps a copy. Throws ArgumentError for an integer that the
+/// type of the parameter cannot hold.
 template <class Parameter, class Given>
 [[nodiscard]] AnyArgument map_argument(const Given& given) {
     using T = typename lang::ParamTraits<Parameter>::element;
@@ -58,6 +59,8 @@ template <class Parameter, class Given>
     } else if constexpr (lang::is_complex<T> && !lang::is_complex<Given>) {
         return AnyArgument(T(static_cast<typename T::value_type>(given)));
     } else {
+        if constexpr (std::is_integral_v<T> && std::is_integral_v<Given> && !std::same_as<T, Given>)
+            check_fits(std::in_range<T>(given), dtype_of<T>());
         return AnyArgument(static_cast<T>(given));
     }
 }
