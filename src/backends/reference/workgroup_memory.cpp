@@ -4,6 +4,7 @@
 #include "backends/reference/workgroup.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "ir/combine.hpp"
 
 #include <algorithm>
 
@@ -101,22 +102,6 @@ void Workgroup::run_store(NodeId id, const Lanes& active) {
     }
 }
 
-namespace {
-
-Op plain_operation(Op atomic) {
-    switch (atomic) {
-        case Op::AtomicAdd: return Op::Add;
-        case Op::AtomicSub: return Op::Sub;
-        case Op::AtomicMin: return Op::Min;
-        case Op::AtomicMax: return Op::Max;
-        case Op::AtomicAnd: return Op::And;
-        case Op::AtomicOr: return Op::Or;
-        default: return Op::Xor;
-    }
-}
-
-}  // namespace
-
 void Workgroup::run_atomic(NodeId id, const Lanes& active) {
     const Op op = fn_[id].op;
     const ScalarType type = fn_.type(id).scalar();
@@ -128,7 +113,7 @@ void Workgroup::run_atomic(NodeId id, const Lanes& active) {
         if (op == Op::AtomicCas) {
             updated = old == operand ? value(fn_.arg(id, 2), 0, lane) : old;
         } else if (op != Op::AtomicExchange) {
-            updated = scalar_function(plain_operation(op), type)(old, operand, 0);
+            updated = scalar_function(ir::combine_of_atomic(op), type)(old, operand, 0);
         }
         ir::store_scalar(type, place.memory, updated);
         value(id, 0, lane) = old;

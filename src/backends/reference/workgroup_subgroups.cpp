@@ -2,6 +2,7 @@
 #include "backends/reference/scalar.hpp"
 #include "backends/reference/workgroup.hpp"
 #include "core/fail.hpp"
+#include "ir/combine.hpp"
 
 #include <algorithm>
 
@@ -9,29 +10,6 @@ namespace volley::backends::reference {
 
 using ir::Form;
 using ir::Op;
-
-namespace {
-
-enum class Scan { None, Inclusive, Exclusive };
-
-struct Fold {
-    Op combine;
-    Scan scan;
-};
-
-Fold fold_of(Op op) {
-    // Reductions and both kinds of scans list their operations in the same order.
-    constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
-    constexpr unsigned kinds = std::size(combines);
-    const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
-    static_assert(static_cast<unsigned>(Op::SubgroupInclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd) ==
-                  kinds);
-    static_assert(static_cast<unsigned>(Op::SubgroupExclusiveAdd) - static_cast<unsigned>(Op::SubgroupAdd) ==
-                  2 * kinds);
-    return {combines[index % kinds], static_cast<Scan>(index / kinds)};
-}
-
-}  // namespace
 
 void Workgroup::run_subgroup(NodeId id, const Lanes& active) {
     const std::uint32_t width = grid_.shape.subgroup_size;
@@ -51,18 +29,19 @@ void Workgroup::run_subgroup(NodeId id, const Lanes& active) {
 
 void Workgroup::run_fold(NodeId id, std::span<const std::uint32_t> lanes) {
     const NodeId operand = fn_.arg(id, 0);
-    const Fold fold = fold_of(fn_[id].op);
+    const ir::Fold fold = ir::fold_of(fn_[id].op);
     for (std::size_t leaf = 0; const ir::Leaf& at : *grid_.leaves[id]) {
         const ScalarFn combine = scalar_function(fold.combine, at.scalar);
         // Start with the first lane rather than the identity: 0 + -0 would lose the sign.
         Bits sum = value(operand, leaf, lanes[0]);
-        value(id, leaf, lanes[0]) = fold.scan == Scan::Exclusive ? identity_of(fold.combine, at.scalar) : sum;
+        value(id, leaf, lanes[0]) =
+            fold.scan == ir::Scan::Exclusive ? identity_of(fold.combine, at.scalar) : sum;
         for (const std::uint32_t lane : lanes.subspan(1)) {
-            if (fold.scan == Scan::Exclusive) value(id, leaf, lane) = sum;
+            if (fold.scan == ir::Scan::Exclusive) value(id, leaf, lane) = sum;
             sum = combine(sum, value(operand, leaf, lane), 0);
-            if (fold.scan == Scan::Inclusive) value(id, leaf, lane) = sum;
+            if (fold.scan == ir::Scan::Inclusive) value(id, leaf, lane) = sum;
         }
-        if (fold.scan == Scan::None) {
+        if (fold.scan == ir::Scan::None) {
             for (const std::uint32_t lane : lanes) value(id, leaf, lane) = sum;
         }
         ++leaf;

@@ -2,8 +2,8 @@
 // uses one Dialect; it returns pieces of text and holds no state.
 #pragma once
 
-#include "codegen/api/folds.hpp"
 #include "codegen/clike/source.hpp"
+#include "ir/combine.hpp"
 #include "ir/function.hpp"
 
 #include <cstdint>
@@ -72,7 +72,7 @@ public:
         virtual ~Combine() = default;
         [[nodiscard]] virtual std::string operator()(std::string_view a, std::string_view b) const = 0;
     };
-    [[nodiscard]] virtual std::string fold_body(const Fold& fold, ScalarType s, std::string_view identity,
+    [[nodiscard]] virtual std::string fold_body(const ir::Fold& fold, ScalarType s, std::string_view identity,
                                                 const Combine& combined) const = 0;
     /// The value of `x` in another lane; `s` is neither f16 nor bool nor narrower than 32 bits.
     [[nodiscard]] virtual std::string shuffle(ScalarType s, std::string_view x,

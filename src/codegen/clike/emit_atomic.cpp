@@ -2,24 +2,12 @@
 // 32-bit atomics for 64-bit operations that can be split. The memory order is relaxed (docs/ir.md section 8).
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
+#include "ir/combine.hpp"
 
 namespace volley::codegen::clike {
 
 using ir::NodeId;
 using ir::Op;
-
-namespace {
-
-Op plain(Op op) {
-    switch (op) {
-        case Op::AtomicAdd: return Op::Add;
-        case Op::AtomicSub: return Op::Sub;
-        case Op::AtomicMin: return Op::Min;
-        default: return Op::Max;
-    }
-}
-
-}  // namespace
 
 // Defines one function per address space: OpenCL 1.2 has no generic pointers.
 std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
@@ -27,7 +15,8 @@ std::string KernelEmitter::exchange_loop(Op op, ScalarType s, Space space) {
     if (helpers_.has(name)) return name;
     const ScalarType bits = ScalarCode::unsigned_of(s);
     const std::string pointer = cat("volatile ", d_.space(space), d_.type(bits), '*');
-    const Expr updated = s_.apply(plain(op), s, expr(d_.reinterpret(s, bits, "seen")), named("x"));
+    const Expr updated =
+        s_.apply(ir::combine_of_atomic(op), s, expr(d_.reinterpret(s, bits, "seen")), named("x"));
     const std::string exchanged =
         d_.atomic(Op::AtomicCas, bits, "at", "seen", d_.reinterpret(bits, s, updated.text));
     helpers_.define(name, cat(d_.type(s), ' ', name, '(', pointer, " at, ", d_.type(s), " x)"),

@@ -1,5 +1,6 @@
 // Subgroup operations. If each invocation is its own subgroup they reduce to the single lane's value;
 // otherwise the dialect has functions for 32 and 64-bit scalars, and other scalars are converted to those.
+#include "codegen/api/identity.hpp"
 #include "codegen/clike/kernel_emitter.hpp"
 #include "core/text.hpp"
 
@@ -38,7 +39,7 @@ private:
 
 }  // namespace
 
-Expr KernelEmitter::fold_scalar(const Fold& fold, ScalarType s, const Expr& x) {
+Expr KernelEmitter::fold_scalar(const ir::Fold& fold, ScalarType s, const Expr& x) {
     if (s == ScalarType::F64 && !features_.f64)
         site_.refuse("64-bit floats (f64)", "use float, or run the kernel on a device that has f64");
     const ScalarType t = carrier(s);
@@ -52,7 +53,7 @@ Expr KernelEmitter::fold_scalar(const Fold& fold, ScalarType s, const Expr& x) {
         helpers_.define(name, cat(d_.type(t), ' ', name, '(', d_.type(t), " x)"), body);
     }
     // The wide type's identity lies outside the narrow type's range; min and max clamp it back.
-    const bool clamps = fold.scan == Scan::Exclusive && s != t && s != ScalarType::F16 &&
+    const bool clamps = fold.scan == ir::Scan::Exclusive && s != t && s != ScalarType::F16 &&
                         s != ScalarType::Bool && (fold.combine == Op::Min || fold.combine == Op::Max);
     Expr e = expr(cat(name, '(', s_.convert(s, t, x).text, ')'));
     if (clamps) e = s_.apply(fold.combine, t, e, s_.literal(t, identity_bits(fold.combine, s)));
@@ -62,14 +63,14 @@ Expr KernelEmitter::fold_scalar(const Fold& fold, ScalarType s, const Expr& x) {
 }
 
 void KernelEmitter::emit_fold(NodeId id) {
-    const Fold fold = fold_of(fn_[id].op);
+    const ir::Fold fold = ir::fold_of(fn_[id].op);
     const NodeId operand = fn_.arg(id, 0);
     const ScalarType s = fn_.type(operand).scalar();
     Exprs list;
     for (std::size_t k = 0; k < leaf_count(operand); ++k) {
         if (features_.subgroup_size > 1)
             list.push_back(fold_scalar(fold, s, use(operand, k)));
-        else if (fold.scan == Scan::Exclusive)
+        else if (fold.scan == ir::Scan::Exclusive)
             list.push_back(s_.literal(s, identity_bits(fold.combine, s)));
         else
             list.push_back(use(operand, k));

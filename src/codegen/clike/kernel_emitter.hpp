@@ -147,7 +147,7 @@ private:
     void emit_fold(ir::NodeId id);
     void emit_lane(ir::NodeId id);
     void emit_vote(ir::NodeId id);
-    Expr fold_scalar(const Fold& fold, ScalarType s, const Expr& x);
+    Expr fold_scalar(const ir::Fold& fold, ScalarType s, const Expr& x);
     std::string ballot_word(unsigned word);
     Expr shuffled(ScalarType s, const Expr& x, const Expr& lane);
 

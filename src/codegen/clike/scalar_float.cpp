@@ -1,4 +1,5 @@
 // Floats, halves and conversions. passes/expand_math.hpp has already expanded math functions.
+#include "codegen/api/identity.hpp"
 #include "codegen/clike/scalar_code.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"

@@ -121,11 +121,11 @@ std::string CudaDialect::group_id(unsigned d) const { return cat("blockIdx.", ax
 
 // A full warp folds in doubling steps, a partial one lane by lane. Scans always follow lane order; docs/ir.md
 // leaves the order of folds open. The sum does not start at the identity: 0 + -0 would lose the sign.
-std::string CudaDialect::fold_body(const Fold& fold, ScalarType s, std::string_view identity,
+std::string CudaDialect::fold_body(const ir::Fold& fold, ScalarType s, std::string_view identity,
                                    const Combine& combined) const {
     const std::string_view t = type(s);
     std::string text = "const u32 active = __activemask();\n";
-    if (fold.scan == Scan::None) {
+    if (fold.scan == ir::Scan::None) {
         text += cat(
             "if (active == 0xffffffffu) {\n    for (int step = 16; step > 0; step /= 2) {\n        const ", t,
             " other = __shfl_xor_sync(active, x, step);\n        x = ", combined("x", "other"),
@@ -137,7 +137,7 @@ std::string CudaDialect::fold_body(const Fold& fold, ScalarType s, std::string_v
                     ";\n}\nreturn sum;");
         return text;
     }
-    const bool exclusive = fold.scan == Scan::Exclusive;
+    const bool exclusive = fold.scan == ir::Scan::Exclusive;
     text += "u32 lane;\nasm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane));\n";
     text += cat(t, " sum = ", identity, ";\nbool begun = false;\n",
                 "for (u32 left = active; left != 0u; left &= left - 1u) {\n    const u32 from = __ffs(left) "

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::string group_id(unsigned d) const override;
     [[nodiscard]] std::string_view subgroup_id() const override { return "local_index / 32u"; }
     [[nodiscard]] std::string_view subgroup_lane() const override { return "local_index % 32u"; }
-    [[nodiscard]] std::string fold_body(const Fold& fold, ScalarType s, std::string_view identity,
+    [[nodiscard]] std::string fold_body(const ir::Fold& fold, ScalarType s, std::string_view identity,
                                         const Combine& combined) const override;
     [[nodiscard]] std::string shuffle(ScalarType s, std::string_view x, std::string_view lane) const override;
     [[nodiscard]] std::string ballot_body(unsigned word) const override;

@@ -2,6 +2,7 @@
 // shared memory are plain operations, in a row without branches; lanes that add to one buffer element are
 // summed first and issue one atomic.
 #include "codegen/llvm/kernel_emitter.hpp"
+#include "ir/combine.hpp"
 
 #include <volley/error.hpp>
 
@@ -13,18 +14,6 @@ using ir::NodeId;
 using ir::Op;
 
 namespace {
-
-Op plain_operation(Op op) {
-    switch (op) {
-        case Op::AtomicAdd: return Op::Add;
-        case Op::AtomicSub: return Op::Sub;
-        case Op::AtomicMin: return Op::Min;
-        case Op::AtomicMax: return Op::Max;
-        case Op::AtomicAnd: return Op::And;
-        case Op::AtomicOr: return Op::Or;
-        default: return Op::Xor;
-    }
-}
 
 LLVMAtomicRMWBinOp rmw_operation(Op op, bool is_signed) {
     switch (op) {
@@ -79,7 +68,7 @@ Val KernelEmitter::atomic_once(Op op, ScalarType type, Val at, Val v, Val desire
         } else if (op == Op::AtomicExchange) {
             c.store(v, at, align);
         } else {
-            c.store(apply(plain_operation(op), type, type, old, v, nullptr), at, align);
+            c.store(apply(ir::combine_of_atomic(op), type, type, old, v, nullptr), at, align);
         }
         return old;
     }
@@ -98,7 +87,7 @@ Val KernelEmitter::atomic_once(Op op, ScalarType type, Val at, Val v, Val desire
     c.br(again);
     c.at(again);
     const Val seen = c.L.BuildPhi(c.b, word, "");
-    const Val next = apply(plain_operation(op), type, type, c.bitcast(seen, t), v, nullptr);
+    const Val next = apply(ir::combine_of_atomic(op), type, type, c.bitcast(seen, t), v, nullptr);
     const Val pair = exchange_if(seen, c.bitcast(next, word));
     const Val now = c.L.BuildExtractValue(c.b, pair, 0, "");
     const Val succeeded = c.L.BuildExtractValue(c.b, pair, 1, "");
@@ -207,7 +196,7 @@ void KernelEmitter::emit_shared_atomic(NodeId id, bool used) {
         run(offsets, whole);
         c.br(done);
         c.at(some);
-        const Op fold = op == Op::AtomicSub ? Op::Add : plain_operation(op);
+        const Op fold = op == Op::AtomicSub ? Op::Add : ir::combine_of_atomic(op);
         const Val operands = lanes(operand);
         run(c.select(m, offsets, c.zero(c.L.TypeOf(offsets))),
             c.select(m, operands, fold_identity(fold, type, c.L.TypeOf(operands))));
@@ -237,7 +226,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     const bool foldable = op != Op::AtomicExchange && op != Op::AtomicCas;
     if (!used && foldable && stride && *stride == 0) {
         // AtomicSub sums its operands before the subtraction.
-        const Op fold = op == Op::AtomicSub ? Op::Add : plain_operation(op);
+        const Op fold = op == Op::AtomicSub ? Op::Add : ir::combine_of_atomic(op);
         Val all = lanes(operand);
         if (const Val m = mask(); m != nullptr)
             all = c.select(m, all, fold_identity(fold, type, c.L.TypeOf(all)));

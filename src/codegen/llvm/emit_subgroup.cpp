@@ -1,6 +1,7 @@
 // Subgroup operations. A subgroup is the W lanes of one vector, so these operate within registers; inactive
 // lanes contribute the identity.
 #include "codegen/llvm/kernel_emitter.hpp"
+#include "ir/combine.hpp"
 
 #include <array>
 #include <limits>
@@ -10,16 +11,6 @@ namespace volley::codegen::llvm {
 
 using ir::NodeId;
 using ir::Op;
-
-namespace {
-
-constexpr Op fold_operations[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
-
-Op combining(Op op, Op first) {
-    return fold_operations[static_cast<unsigned>(op) - static_cast<unsigned>(first)];
-}
-
-}  // namespace
 
 Val KernelEmitter::fold_identity(Op op, ScalarType type, Type shape) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -42,7 +33,7 @@ Val KernelEmitter::fold_identity(Op op, ScalarType type, Type shape) {
 }
 
 void KernelEmitter::emit_fold(NodeId id) {
-    const Op op = combining(fn_[id].op, Op::SubgroupAdd);
+    const Op op = ir::fold_of(fn_[id].op).combine;
     const ScalarType type = fn_.type(id).scalar();
     const Val m = mask();
     Leaves leaves;
@@ -58,8 +49,8 @@ void KernelEmitter::emit_fold(NodeId id) {
 }
 
 void KernelEmitter::emit_scan(NodeId id) {
-    const bool exclusive = fn_[id].op >= Op::SubgroupExclusiveAdd;
-    const Op op = combining(fn_[id].op, exclusive ? Op::SubgroupExclusiveAdd : Op::SubgroupInclusiveAdd);
+    const auto [op, scan] = ir::fold_of(fn_[id].op);
+    const bool exclusive = scan == ir::Scan::Exclusive;
     const ScalarType type = fn_.type(id).scalar();
     const Val m = mask();
     Leaves leaves;

@@ -117,7 +117,7 @@ std::string OpenClDialect::group_id(unsigned d) const { return cat("(uint)get_gr
 
 // Float min and max must ignore NaN, which the built-in functions leave undefined. NaN operands are replaced
 // by the identity; the result is NaN if there are no other operands.
-std::string OpenClDialect::fold_body(const Fold& fold, ScalarType s, std::string_view identity,
+std::string OpenClDialect::fold_body(const ir::Fold& fold, ScalarType s, std::string_view identity,
                                      const Combine&) const {
     constexpr std::string_view kinds[] = {"reduce", "scan_inclusive", "scan_exclusive"};
     const std::string_view kind = kinds[static_cast<unsigned>(fold.scan)];
@@ -129,7 +129,7 @@ std::string OpenClDialect::fold_body(const Fold& fold, ScalarType s, std::string
         return cat("return ", call(op, "x"), ';');
     const std::string found =
         cat("const ", type(s), " found = ", call(op, cat("x == x ? x : ", identity)), ";\n");
-    if (fold.scan == Scan::Exclusive) return cat(found, "return found;");
+    if (fold.scan == ir::Scan::Exclusive) return cat(found, "return found;");
     return cat(found, "const uint numbers = ", call("or", "x == x ? 1u : 0u"), ";\n",
                "return numbers != 0u ? found : ",
                s == ScalarType::F64 ? "as_double(0x7ff8000000000000UL)" : "as_float(0x7fc00000u)", ';');

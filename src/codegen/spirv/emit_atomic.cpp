@@ -4,6 +4,7 @@
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "core/fail.hpp"
+#include "ir/combine.hpp"
 #include "passes/rewrite.hpp"
 
 namespace volley::codegen::spirv {
@@ -23,15 +24,6 @@ spv::Op integer_atomic(Op op, bool sign) {
         case Op::AtomicOr: return spv::Op::OpAtomicOr;
         case Op::AtomicXor: return spv::Op::OpAtomicXor;
         default: return spv::Op::OpAtomicExchange;
-    }
-}
-
-Op plain(Op op) {
-    switch (op) {
-        case Op::AtomicAdd: return Op::Add;
-        case Op::AtomicSub: return Op::Sub;
-        case Op::AtomicMin: return Op::Min;
-        default: return Op::Max;
     }
 }
 
@@ -78,7 +70,7 @@ Scalar KernelEmitter::exchange_loop(NodeId id, Id pointer, ScalarType type, Scal
     }
     m_.label(body);
     if (counts) m_.store(iterations_, s_.add(m_.load(m_.u32_type(), iterations_), s_.u32(1)));
-    const Scalar updated = s_.apply(plain(fn_[id].op), type, to_float(seen.id), operand);
+    const Scalar updated = s_.apply(ir::combine_of_atomic(fn_[id].op), type, to_float(seen.id), operand);
     const Id desired = m_.op(spv::Op::OpBitcast, bits, {updated.id});
     const Id found = compare_exchange(bits, pointer, shared, seen.id, desired);
     const Id equal = s_.eq(found, seen.id);

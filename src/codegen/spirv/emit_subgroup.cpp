@@ -1,9 +1,10 @@
 // Subgroup operations. Types that the target's instructions do not support are converted to words, or
 // combined lane by lane with shuffles; missing operations use shared memory (emit_subgroup_shared.cpp).
-#include "codegen/api/folds.hpp"
+#include "codegen/api/identity.hpp"
 #include "codegen/spirv/kernel_emitter.hpp"
 
 #include "core/fail.hpp"
+#include "ir/combine.hpp"
 
 namespace volley::codegen::spirv {
 
@@ -12,10 +13,10 @@ using ir::Op;
 
 namespace {
 
-spv::GroupOperation group_operation(Scan scan) {
+spv::GroupOperation group_operation(ir::Scan scan) {
     switch (scan) {
-        case Scan::None: return spv::GroupOperation::Reduce;
-        case Scan::Inclusive: return spv::GroupOperation::InclusiveScan;
+        case ir::Scan::None: return spv::GroupOperation::Reduce;
+        case ir::Scan::Inclusive: return spv::GroupOperation::InclusiveScan;
         default: return spv::GroupOperation::ExclusiveScan;
     }
 }
@@ -60,7 +61,7 @@ void KernelEmitter::need(spv::Capability capability) {
 // ---- folds and scans ----
 
 void KernelEmitter::emit_fold(NodeId id) {
-    const Fold fold = fold_of(fn_[id].op);
+    const ir::Fold fold = ir::fold_of(fn_[id].op);
     const NodeId operand = fn_.arg(id, 0);
     const ScalarType type = fn_.type(operand).scalar();
     std::array<Scalar, 4> results;

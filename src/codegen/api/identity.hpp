@@ -1,30 +1,13 @@
-// Decomposes the subgroup folds and scans into the operation that combines two values, the kind of scan, and
-// the identity that the first lane of an exclusive scan receives.
+// The identity elements of the operations that folds combine values with (ir/combine.hpp). The first lane of
+// an exclusive scan receives the identity.
 #pragma once
 
 #include <volley/dtype.hpp>
 #include <volley/ir/op.hpp>
 
 #include <cstdint>
-#include <iterator>
 
 namespace volley::codegen {
-
-enum class Scan : std::uint8_t { None, Inclusive, Exclusive };
-
-struct Fold {
-    ir::Op combine;
-    Scan scan;
-};
-
-/// Decomposes a SubgroupFold operation. The IR lists folds, inclusive and exclusive scans in the same order.
-[[nodiscard]] constexpr Fold fold_of(ir::Op op) noexcept {
-    using ir::Op;
-    constexpr Op combines[] = {Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor};
-    constexpr unsigned count = std::size(combines);
-    const unsigned index = static_cast<unsigned>(op) - static_cast<unsigned>(Op::SubgroupAdd);
-    return {combines[index % count], static_cast<Scan>(index / count)};
-}
 
 /// Returns the bits of the identity element of `combine`.
 [[nodiscard]] constexpr std::uint64_t identity_bits(ir::Op combine, ScalarType type) noexcept {
