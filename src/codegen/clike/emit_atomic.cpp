@@ -62,7 +62,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
     if (splits && (is_float(s) || !two_words || uses_[id] != 0))
         site_.refuse("64-bit atomics",
                      "use 32-bit atomics, or run the kernel on a device that has 64-bit atomics");
-    const ElementPath place = place_of(id);
+    const ElementPath place = element_path(fn_, id);
     if (!place.aligned_to(size_of(s)))
         site_.refuse("atomics on misaligned scalars", "align the struct's members naturally");
     before_write(root);

@@ -15,43 +15,7 @@ std::string KernelEmitter::Memory::pointer(ScalarType s) const {
     return types.size() <= 1 ? name : cat(name, '_', name_of(s));
 }
 
-bool KernelEmitter::ElementPath::aligned_to(std::uint64_t bytes) const {
-    if (offset % bytes != 0) return false;
-    return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
-}
-
 // ---- locations ----
-
-// Out-of-range constant steps are legal; they are clamped to the last part.
-KernelEmitter::ElementPath KernelEmitter::place_of(NodeId root, std::span<const NodeId> path,
-                                                   bool element) const {
-    ElementPath place;
-    place.root = root;
-    place.type = fn_.type(root);
-    if (element) {
-        place.dims.push_back({path[0], place.type.size(), 0});
-        path = path.subspan(1);
-    }
-    for (const NodeId step : path) {
-        if (const auto constant = fn_.constant_int(step)) {
-            const std::uint64_t part =
-                std::min(static_cast<std::uint64_t>(*constant), place.type.count() - 1);
-            place.offset += place.type.part_offset(part);
-            place.type = place.type.part(part);
-        } else {
-            const DType part = place.type.part(0);
-            place.dims.push_back({step, part.size(), place.type.count()});
-            place.type = part;
-        }
-    }
-    return place;
-}
-
-KernelEmitter::ElementPath KernelEmitter::place_of(NodeId access) const {
-    const NodeId root = fn_.arg(access, 0);
-    return place_of(root, fn_.args(access).subspan(ir::path_start(fn_[access].op)),
-                    fn_[root].op == Op::Buffer);
-}
 
 void KernelEmitter::need_types(const ElementPath& place) {
     Memory& memory = memories_[memory_[place.root]];
@@ -69,10 +33,10 @@ void KernelEmitter::plan_access(NodeId access) {
         case Form::Load:
         case Form::Store:
         case Form::Atomic:
-        case Form::AtomicCas: need_types(place_of(access)); return;
+        case Form::AtomicCas: need_types(element_path(fn_, access)); return;
         case Form::Extract:
             if (spilled_[fn_.arg(access, 0)])
-                need_types(place_of(fn_.arg(access, 0), fn_.args(access).subspan(1), false));
+                need_types(element_path(fn_, fn_.arg(access, 0), fn_.args(access).subspan(1)));
             return;
         default: return;
     }
@@ -81,7 +45,7 @@ void KernelEmitter::plan_access(NodeId access) {
 std::vector<Expr> KernelEmitter::indices(const ElementPath& place, bool many) {
     std::vector<Expr> list;
     const Space space = memories_[memory_[place.root]].space;
-    for (const Dim& dim : place.dims) {
+    for (const ElementPath::Dim& dim : place.dims) {
         const ScalarType s = fn_.type(dim.index).scalar();
         Expr e = use(dim.index);
         if (space == Space::Private && !e.bits) {
@@ -299,7 +263,7 @@ KernelEmitter::Part KernelEmitter::part_at(DType type, std::span<const NodeId> p
 void KernelEmitter::emit_load(NodeId id) {
     const NodeId root = fn_.arg(id, 0);
     if (fn_[root].op != Op::Var || indexed_[root]) {
-        define(id, load_place(place_of(id)));
+        define(id, load_place(element_path(fn_, id)));
         return;
     }
     const Part part = part_at(fn_.type(root), fn_.args(id).subspan(1));
@@ -319,7 +283,7 @@ void KernelEmitter::emit_store(NodeId id) {
     locate(id);
     Exprs values = values_[stored];
     if (fn_[root].op != Op::Var || indexed_[root]) {
-        store_place(place_of(id), std::move(values));
+        store_place(element_path(fn_, id), std::move(values));
         return;
     }
     const Part part = part_at(fn_.type(root), fn_.args(id).subspan(2));
@@ -343,10 +307,7 @@ void KernelEmitter::emit_store(NodeId id) {
 void KernelEmitter::spill(NodeId id) {
     const Memory& memory = memories_[memory_[id]];
     declare_array(memory);
-    ElementPath place;
-    place.root = id;
-    place.type = fn_.type(id);
-    store_place(place, values_[id]);
+    store_place(element_path(fn_, id, {}), values_[id]);
 }
 
 }  // namespace volley::codegen::clike

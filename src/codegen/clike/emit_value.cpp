@@ -202,7 +202,7 @@ void KernelEmitter::emit_extract(NodeId id) {
     const NodeId composite = fn_.arg(id, 0);
     const auto path = fn_.args(id).subspan(1);
     if (spilled_[composite]) {
-        Exprs list = load_place(place_of(composite, path, false));
+        Exprs list = load_place(element_path(fn_, composite, path));
         for (Expr& e : list) std::erase(e.reads, composite);  // a spilled value is written once
         define(id, std::move(list));
         return;

@@ -133,7 +133,7 @@ void KernelEmitter::plan() {
             add_memory(id, Space::Private, "x");
         } else if (spilled_[id]) {
             add_memory(id, Space::Private, "parts");
-            need_types(place_of(id, {}, false));
+            need_types(element_path(fn_, id, {}));
         }
     });
     variables_.resize(memories_.size());

@@ -7,6 +7,7 @@
 // the IR's regions.
 #pragma once
 
+#include "codegen/api/element_path.hpp"
 #include "codegen/clike/dialect.hpp"
 #include "codegen/clike/expression.hpp"
 #include "codegen/clike/helpers.hpp"
@@ -89,20 +90,6 @@ private:
         std::uint64_t bytes = 0;
         [[nodiscard]] std::string pointer(ScalarType s) const;  // the pointer's or array's name
     };
-    struct Dim {
-        ir::NodeId index = ir::none;
-        std::uint64_t stride = 0;  // bytes
-        std::uint64_t count = 0;   // 0 for a buffer's elements
-    };
-    struct ElementPath {
-        ir::NodeId root = ir::none;
-        std::uint64_t offset = 0;
-        std::vector<Dim> dims;
-        DType type;
-        [[nodiscard]] bool aligned_to(std::uint64_t bytes) const;
-    };
-    [[nodiscard]] ElementPath place_of(ir::NodeId root, std::span<const ir::NodeId> path, bool element) const;
-    [[nodiscard]] ElementPath place_of(ir::NodeId access) const;
     /// The first leaf and the type that a path of constant steps selects.
     struct Part {
         std::size_t first = 0;

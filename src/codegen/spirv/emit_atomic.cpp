@@ -95,7 +95,7 @@ void KernelEmitter::emit_split_atomic(NodeId id, bool shared) {
                           op == Op::AtomicOr || op == Op::AtomicXor;
     if (shared || is_float(type) || !possible || passes::count_uses(fn_)[id] != 0)
         site_.refuse("64-bit atomics", advice);
-    const BufferLocation place = buffer_place(id);
+    const ElementPath place = element_path(fn_, id);
     const Id word = m_.u32_type();
     const Id low = leaf_pointer(place, 0, word);
     const Id high = leaf_pointer(place, 4, word);
@@ -144,7 +144,7 @@ void KernelEmitter::emit_atomic(NodeId id) {
         pointer =
             cell_pointer(flat, flat_position(flat, fn_.type(root), path, false), cell_of(flat, type), 0);
     } else {
-        const BufferLocation place = buffer_place(id);
+        const ElementPath place = element_path(fn_, id);
         if (!place.aligned_to(size_of(type)))
             site_.refuse("atomics on misaligned scalars", "align the struct's members naturally");
         pointer = leaf_pointer(place, 0, pointed);

@@ -8,8 +8,6 @@
 
 #include "core/fail.hpp"
 
-#include <algorithm>
-
 namespace volley::codegen::spirv {
 
 using ir::NodeId;
@@ -60,34 +58,6 @@ void KernelEmitter::store_at(Id pointer, Id v, std::uint32_t align) {
 
 // ---- locations ----
 
-bool KernelEmitter::BufferLocation::aligned_to(std::uint64_t bytes) const {
-    if (offset % bytes != 0) return false;
-    return std::all_of(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.stride % bytes == 0; });
-}
-
-KernelEmitter::BufferLocation KernelEmitter::buffer_place(NodeId access) {
-    const NodeId root = fn_.arg(access, 0);
-    const auto path = fn_.args(access).subspan(ir::path_start(fn_[access].op));
-    BufferLocation place;
-    place.parameter = static_cast<std::uint32_t>(fn_[root].imm);
-    place.type = fn_.type(root);
-    place.dims.push_back({path[0], place.type.size(), 0});
-    for (const NodeId step : path.subspan(1)) {
-        const auto constant = fn_.constant_int(step);
-        if (constant) {
-            const std::uint64_t part =
-                std::min(static_cast<std::uint64_t>(*constant), place.type.count() - 1);
-            place.offset += place.type.part_offset(part);
-            place.type = place.type.part(part);
-        } else {
-            const DType part = place.type.part(0);
-            place.dims.push_back({step, part.size(), place.type.count()});
-            place.type = part;
-        }
-    }
-    return place;
-}
-
 // Access chains treat indices as signed, so a u32 index is widened if the target has i64.
 Id KernelEmitter::chain_index(NodeId index) {
     const ScalarType type = fn_.type(index).scalar();
@@ -105,15 +75,15 @@ Id KernelEmitter::pointer_at(Scalar address, Id type) {
                  {words});
 }
 
-Scalar KernelEmitter::byte_address(const BufferLocation& place, std::uint64_t offset) {
+Scalar KernelEmitter::byte_address(const ElementPath& place, std::uint64_t offset) {
     const Id word = m_.u32_type();
-    const Id base = address_of(place.parameter);
+    const Id base = address_of(parameter_of(place));
     Scalar address;
     {
         const ModuleBuilder::InPrologue prologue(m_);
         address = {m_.extract(base, word, 0), m_.extract(base, word, 1)};
     }
-    for (const Dim& dim : place.dims) {
+    for (const ElementPath::Dim& dim : place.dims) {
         const ScalarType type = fn_.type(dim.index).scalar();
         Scalar index = scalar(dim.index);
         if (size_of(type) < 8) {
@@ -132,8 +102,8 @@ Scalar KernelEmitter::byte_address(const BufferLocation& place, std::uint64_t of
 }
 
 // Returns a pointer to an item of type `type`, `offset` bytes after the location.
-Id KernelEmitter::leaf_pointer(const BufferLocation& place, std::uint64_t offset, Id type) {
-    for (const Dim& dim : place.dims) {
+Id KernelEmitter::leaf_pointer(const ElementPath& place, std::uint64_t offset, Id type) {
+    for (const ElementPath::Dim& dim : place.dims) {
         if (s_.paired(fn_.type(dim.index).scalar())) return pointer_at(byte_address(place, offset), type);
     }
     Id nested = type;
@@ -144,20 +114,20 @@ Id KernelEmitter::leaf_pointer(const BufferLocation& place, std::uint64_t offset
     nested = m_.runtime_array_type(nested, static_cast<std::uint32_t>(place.dims[0].stride));
     const BlockMember member{nested, static_cast<std::uint32_t>(place.offset + offset)};
     const Id block = m_.block_type({&member, 1});
-    const std::uint64_t key = std::uint64_t{place.parameter} << 32 | block;
+    const std::uint64_t key = std::uint64_t{parameter_of(place)} << 32 | block;
     Id pointer = 0;
     for (const auto& [known, id] : block_pointers_) {
         if (known == key) pointer = id;
     }
     if (pointer == 0) {
-        const Id address = address_of(place.parameter);
+        const Id address = address_of(parameter_of(place));
         const ModuleBuilder::InPrologue prologue(m_);
         pointer = m_.op(spv::Op::OpBitcast, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, block),
                         {address});
         block_pointers_.emplace_back(key, pointer);
     }
     Words operands = {pointer, s_.u32(0)};
-    for (const Dim& dim : place.dims) operands.push_back(chain_index(dim.index));
+    for (const ElementPath::Dim& dim : place.dims) operands.push_back(chain_index(dim.index));
     return m_.op(spv::Op::OpAccessChain, m_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, type),
                  operands);
 }
@@ -179,8 +149,7 @@ void KernelEmitter::store_byte(Scalar address, std::uint64_t bytes, Id v) {
     atomic(spv::Op::OpAtomicOr, m_.u32_type(), word_pointer, false, {s_.shl(v, shift)});
 }
 
-bool KernelEmitter::in_words(ScalarType scalar_type, const BufferLocation& place,
-                             std::uint64_t offset) const {
+bool KernelEmitter::in_words(ScalarType scalar_type, const ElementPath& place, std::uint64_t offset) const {
     const std::size_t size = size_of(scalar_type);
     if (!place.aligned_to(size) || offset % size != 0) return true;
     // Pointers to narrow items come from casts, which also require the narrow type's arithmetic.
@@ -203,7 +172,7 @@ Id KernelEmitter::memory_type(ScalarType scalar_type) {
     }
 }
 
-void KernelEmitter::load_run(const BufferLocation& place, std::uint64_t offset, ScalarType scalar_type,
+void KernelEmitter::load_run(const ElementPath& place, std::uint64_t offset, ScalarType scalar_type,
                              unsigned count, std::vector<Scalar>& out) {
     const std::size_t size = size_of(scalar_type);
     const Id word = m_.u32_type();
@@ -251,7 +220,7 @@ void KernelEmitter::load_run(const BufferLocation& place, std::uint64_t offset, 
     }
 }
 
-void KernelEmitter::store_run(const BufferLocation& place, std::uint64_t offset, ScalarType scalar_type,
+void KernelEmitter::store_run(const ElementPath& place, std::uint64_t offset, ScalarType scalar_type,
                               std::span<const Scalar> values) {
     const std::size_t size = size_of(scalar_type);
     const Id word = m_.u32_type();
@@ -311,7 +280,7 @@ void KernelEmitter::emit_load(NodeId id) {
         }
         default: break;
     }
-    const BufferLocation place = buffer_place(id);
+    const ElementPath place = element_path(fn_, id);
     payload_ = plan_.marks[id].payload;
     scratch_.clear();
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {
@@ -332,7 +301,7 @@ void KernelEmitter::emit_store(NodeId id) {
         }
         default: break;
     }
-    const BufferLocation place = buffer_place(id);
+    const ElementPath place = element_path(fn_, id);
     payload_ = !computes(fn_[fn_.arg(id, 1)].op);
     std::size_t next = 0;
     for_each_run(place.type, 0, [&](ScalarType scalar_type, unsigned count, std::uint64_t offset) {

@@ -6,6 +6,7 @@
 // Values that are constant for the whole kernel are computed once, in the prologue.
 #pragma once
 
+#include "codegen/api/element_path.hpp"
 #include "codegen/spirv/compiler.hpp"
 #include "codegen/spirv/kernel_plan.hpp"
 #include "codegen/spirv/module_builder.hpp"
@@ -60,28 +61,18 @@ private:
                       std::vector<Scalar>& out);
 
     // emit_memory.cpp: buffers
-    struct Dim {
-        ir::NodeId index = ir::none;
-        std::uint64_t stride = 0;  // bytes
-        std::uint64_t count = 0;   // 0 for a buffer's elements
-    };
-    struct BufferLocation {
-        std::uint32_t parameter = 0;
-        std::uint64_t offset = 0;
-        std::vector<Dim> dims;  // the element's index, then computed steps
-        DType type;
-        [[nodiscard]] bool aligned_to(std::uint64_t bytes) const;
-    };
-    BufferLocation buffer_place(ir::NodeId access);
+    [[nodiscard]] std::uint32_t parameter_of(const ElementPath& place) const {
+        return static_cast<std::uint32_t>(fn_[place.root].imm);
+    }
     Id chain_index(ir::NodeId index);
-    Id leaf_pointer(const BufferLocation& place, std::uint64_t offset, Id type);
+    Id leaf_pointer(const ElementPath& place, std::uint64_t offset, Id type);
     Id pointer_at(Scalar address, Id type);
-    Scalar byte_address(const BufferLocation& place, std::uint64_t offset);
-    [[nodiscard]] bool in_words(ScalarType s, const BufferLocation& place, std::uint64_t offset) const;
+    Scalar byte_address(const ElementPath& place, std::uint64_t offset);
+    [[nodiscard]] bool in_words(ScalarType s, const ElementPath& place, std::uint64_t offset) const;
     Id memory_type(ScalarType s);
-    void load_run(const BufferLocation& place, std::uint64_t offset, ScalarType s, unsigned count,
+    void load_run(const ElementPath& place, std::uint64_t offset, ScalarType s, unsigned count,
                   std::vector<Scalar>& out);
-    void store_run(const BufferLocation& place, std::uint64_t offset, ScalarType s,
+    void store_run(const ElementPath& place, std::uint64_t offset, ScalarType s,
                    std::span<const Scalar> values);
     Id load_byte(Scalar address, std::uint64_t bytes);  // one or two bytes
     void store_byte(Scalar address, std::uint64_t bytes, Id v);
