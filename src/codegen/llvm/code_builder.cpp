@@ -139,6 +139,12 @@ Val CodeBuilder::shuffle(Val x, std::span<const int> lanes_of_x) {
     return shuffle(x, L.GetPoison(L.TypeOf(x)), lanes_of_x);
 }
 
+Val CodeBuilder::reversed(Val x) {
+    std::array<int, 64> order{};
+    for (unsigned l = 0; l < W; ++l) order[l] = static_cast<int>(W - 1 - l);
+    return shuffle(x, std::span<const int>(order.data(), W));
+}
+
 Val CodeBuilder::slice(Val v, unsigned first, unsigned n) {
     if (n == size(v)) return v;
     if (n == 1) return extract(v, first);

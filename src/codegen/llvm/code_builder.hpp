@@ -110,6 +110,7 @@ public:
     Val splat(Val x, unsigned n);                                   // over n lanes
     Val shuffle(Val x, Val y, std::span<const int> lanes_of_both);  // -1: undefined lane
     Val shuffle(Val x, std::span<const int> lanes_of_x);
+    Val reversed(Val x);                           // the lanes in the opposite order
     Val slice(Val v, unsigned first, unsigned n);  // n lanes from `first`; a scalar if n = 1
     Val concat(std::span<const Val> parts);        // all of one type
     Val intrinsic(const char* name, std::initializer_list<Type> overloads, std::initializer_list<Val> args);

@@ -255,12 +255,9 @@ Leaves KernelEmitter::load_place(const LaneAddress& p) {
             continue;
         }
         if (stride && *stride == -static_cast<std::int64_t>(size)) {
-            std::array<int, 64> reversed{};
-            for (unsigned l = 0; l < c.W; ++l) reversed[l] = static_cast<int>(c.W - 1 - l);
-            const std::span<const int> order(reversed.data(), c.W);
             const Val at = c.gep(first, offset - static_cast<std::int64_t>((c.W - 1) * size));
-            const Val v = c.masked_load(t, at, size, m == nullptr ? nullptr : c.shuffle(m, order), nullptr);
-            leaves.push_back(to_value(c.shuffle(v, order), part.type));
+            const Val v = c.masked_load(t, at, size, m == nullptr ? nullptr : c.reversed(m), nullptr);
+            leaves.push_back(to_value(c.reversed(v), part.type));
             continue;
         }
         if (stride && m == nullptr && *stride > 0 && *stride % size == 0 && *stride / size <= 8) {
@@ -310,11 +307,8 @@ void KernelEmitter::store_place(const LaneAddress& p, const Leaves& value) {
             continue;
         }
         if (stride && *stride == -static_cast<std::int64_t>(size)) {
-            std::array<int, 64> reversed{};
-            for (unsigned l = 0; l < c.W; ++l) reversed[l] = static_cast<int>(c.W - 1 - l);
-            const std::span<const int> order(reversed.data(), c.W);
             const Val at = c.gep(first, offset - static_cast<std::int64_t>((c.W - 1) * size));
-            c.masked_store(c.shuffle(v, order), at, size, m == nullptr ? nullptr : c.shuffle(m, order));
+            c.masked_store(c.reversed(v), at, size, m == nullptr ? nullptr : c.reversed(m));
             continue;
         }
         if (pointers == nullptr) pointers = address_lanes(p);
