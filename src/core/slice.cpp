@@ -35,7 +35,7 @@ public:
         }
         if (ellipses > 1) {
             refuse(ErrorCode::IndexError, "a selection has more than one ellipsis",
-                   "keep one: it stands for all axes without an entry of their own");
+                   "keep one: it selects all axes that have no other entry");
         }
         if (taken > shape_.rank()) {
             refuse(ErrorCode::IndexError,

@@ -207,7 +207,7 @@ NodeId Builder::begin(Op op, std::span<const NodeId> operands) {
 
 void Builder::end(Op op) {
     if (innermost() == none || fn_[innermost()].op != op) {
-        fail(ErrorCode::IrError, cat("a '", mnemonic(op), "' ends that is not the innermost open region"),
+        fail(ErrorCode::IrError, cat("'", mnemonic(op), "' is ended, but is not the innermost open region"),
              cat("kernel '", fn_.name, "'"), "end regions in the reverse of the order in which they began");
     }
     open_.pop_back();

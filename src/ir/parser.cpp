@@ -274,7 +274,7 @@ private:
     void define(std::string_view name, NodeId id, const Token& place) {
         if (!values_.emplace(name, id).second) {
             fail_at(place.line, place.column, cat("the value %", name.substr(0, 40), " is defined twice"),
-                    "give it another name");
+                    "use another name");
         }
         scopes_.back().names.push_back(name);
     }

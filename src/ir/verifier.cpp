@@ -102,7 +102,7 @@ private:
         if (param.rank > static_cast<std::uint32_t>(max_rank) ||
             (param.rank != 0 && param.kind != ParamKind::Buffer)) {
             refuse(cat("parameter ", i, " has the rank ", param.rank),
-                   cat("give only buffers a rank, of at most ", max_rank));
+                   cat("set a rank only on buffers, of at most ", max_rank));
         }
         if (!param.is_layout()) {
             if (i != 0 && fn_.params[i - 1].is_layout()) {

@@ -28,8 +28,8 @@ Event AnyBuffer::fill_bytes(std::span<const std::byte> element, std::optional<Qu
     const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
     if (element.size() != dtype_.size()) {
-        fail(ErrorCode::SizeMismatch, cat("it was filled with an element of ", element.size(), " bytes"),
-             name(), cat("pass ", dtype_.size(), " bytes, the size of its elements"));
+        fail(ErrorCode::SizeMismatch, cat("a fill passes an element of ", element.size(), " bytes"), name(),
+             cat("pass ", dtype_.size(), " bytes, the size of its elements"));
     }
     const Rows rows = runtime::plan_fill(*this);
     const std::vector<unsigned> queues = runtime::target_queues(*this, queue);

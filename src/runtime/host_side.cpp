@@ -23,16 +23,16 @@ detail::HostSide bytes_side(std::span<const std::byte> data, const AnyBuffer& bu
 Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer, std::string_view doing) {
     if (host.array != nullptr && host.array->dtype() != buffer.dtype()) {
         fail(ErrorCode::TypeMismatch,
-             cat(doing, " elements of type ", host.array->dtype().name(), ", but its elements are ",
-                 buffer.dtype().name()),
+             cat(doing, " elements of type ", host.array->dtype().name(),
+                 ", but the buffer has elements of type ", buffer.dtype().name()),
              buffer.name(), "use a host array of the buffer's type");
     }
     if (host.shaped) {
         check_same_shape(host.shape, buffer, doing);
     } else if (host.count != buffer.size()) {
         fail(ErrorCode::SizeMismatch,
-             cat(doing, " ", host.count, " elements of ", buffer.dtype().size(), " bytes, but it has ",
-                 buffer.size()),
+             cat(doing, " ", host.count, " elements of ", buffer.dtype().size(),
+                 " bytes, but the buffer has ", buffer.size()),
              buffer.name(), "pass exactly as many elements as the buffer has");
     }
     if (host.data == nullptr && buffer.size() != 0) {

@@ -18,14 +18,15 @@ namespace volley::runtime {
 
 /// Bytes as elements of the buffer's type. Throws ArgumentError (SizeMismatch) unless their number is whole.
 [[nodiscard]] detail::HostSide bytes_side(std::span<const std::byte> data, const AnyBuffer& buffer);
-/// The host's array, checked against the buffer. `doing` starts the message: "it was written with". Throws
+/// Returns the host's array, checked against the buffer. `doing` starts the message: "a write passes". Throws
 /// ArgumentError (TypeMismatch, SizeMismatch, InvalidArgument).
 [[nodiscard]] Layout host_layout(const detail::HostSide& host, const AnyBuffer& buffer,
                                  std::string_view doing);
-/// Whether rows follow each other in memory as in row-major order, gaps allowed: what queues can transfer.
+/// Returns whether rows follow each other in memory as in row-major order, gaps allowed: what queues can
+/// transfer.
 [[nodiscard]] bool is_regular(const Layout& layout, std::int64_t element);
 
-/// The page-locked memory of a host array that the queue's device allocated; otherwise nullptr.
+/// Returns the page-locked memory of a host array that the queue's device allocated; otherwise nullptr.
 [[nodiscard]] backends::Memory* pinned_memory(const detail::HostSide& host, const ContextCore& core,
                                               unsigned k);
 /// A host array of this context: its storage, whose replica knows the commands that use the array. Otherwise
@@ -42,14 +43,14 @@ public:
 private:
     std::optional<ContextCore::Visit> visit_;
 };
-/// Where the elements of a host array are in its storage.
+/// Returns where the elements of a host array are in its storage.
 [[nodiscard]] Layout layout_of(const AnyHostArray& array);
-/// The bytes of its storage that a transfer of the host array may touch.
+/// Returns the bytes of its storage that a transfer of the host array may touch.
 [[nodiscard]] ByteRange bytes_of(const AnyHostArray& array);
-/// Whether a transfer with the host's memory may also move the bytes between its elements: not those of a
-/// part of a host array, which belong to the others.
+/// Returns whether a transfer with the host's memory may also move the bytes between its elements: not those
+/// of a part of a host array, which belong to the others.
 [[nodiscard]] bool owns_padding(const detail::HostSide& host);
-/// A host array as a buffer on its storage.
+/// Returns a host array as a buffer on its storage.
 [[nodiscard]] AnyBuffer as_any_buffer(const AnyHostArray& array);
 
 /// Calls f(i, offset) for each element, in row-major order, of an array with any strides.

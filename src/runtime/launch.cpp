@@ -176,7 +176,7 @@ Grid grid_on(const KernelCore& kernel, const CachedKernel& cached, const Request
     }
     if (facts.shared_bytes > info.max_shared_bytes) {
         fail(
-            ErrorCode::InvalidLaunch, cat("it needs ", facts.shared_bytes, " bytes of shared memory"),
+            ErrorCode::InvalidLaunch, cat("the kernel needs ", facts.shared_bytes, " bytes of shared memory"),
             where(),
             cat("use smaller Shared arrays: the device has ", info.max_shared_bytes, " bytes per workgroup"));
     }

@@ -36,7 +36,7 @@ std::uint64_t stride_in_elements(const KernelCore& kernel, const AnyBuffer& buff
         fail(ErrorCode::InvalidLaunch,
              cat("the stride of axis ", axis, ", ", bytes, " bytes, is not a multiple of the element size ",
                  element),
-             subject(kernel, buffer), "copy the elements to a buffer of their own first");
+             subject(kernel, buffer), "copy the elements to a separate buffer first");
     }
     return static_cast<std::uint64_t>(bytes / element);
 }

@@ -80,7 +80,7 @@ Event AnyBuffer::read_to(const detail::HostSide& to, QueueRef on, bool async) co
     const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
     const runtime::ArrayVisit array_visit(to, own.core());
-    const Layout target = runtime::host_layout(to, *this, "it was read into");
+    const Layout target = runtime::host_layout(to, *this, "a read passes");
     const unsigned k = queue_index(on);
     if (runtime::Recorder* recorder = runtime::Recorder::current())
         return runtime::record_read(*recorder, *this, to, k, async);

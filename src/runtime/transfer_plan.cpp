@@ -27,7 +27,7 @@ TransferPath path_of(const Rows& rows) noexcept {
 void check_same_shape(const Shape& given, const AnyBuffer& buffer, std::string_view doing) {
     if (given == buffer.shape()) return;
     fail(ErrorCode::SizeMismatch,
-         cat(doing, " an array of shape ", given.to_string(), ", but its shape is ",
+         cat(doing, " an array of shape ", given.to_string(), ", but the buffer has the shape ",
              buffer.shape().to_string()),
          buffer.name(), "use equal shapes: transfers do not broadcast");
 }
@@ -53,12 +53,12 @@ Rows plan_copy(const AnyBuffer& to, const AnyBuffer& from) {
     }
     if (to.dtype() != from.dtype()) {
         fail(ErrorCode::TypeMismatch,
-             cat("it was copied from elements of type ", from.dtype().name(), ", but its elements are ",
-                 to.dtype().name()),
+             cat("a copy reads elements of type ", from.dtype().name(),
+                 ", but the target has elements of type ", to.dtype().name()),
              cat(to.name(), " from ", from.name()),
              "reinterpret the bytes with view_as(), or convert the values with a kernel");
     }
-    check_same_shape(from.shape(), to, "it was copied from");
+    check_same_shape(from.shape(), to, "a copy reads");
     const Layout to_layout = layout_of(to);
     const Layout from_layout = layout_of(from);
     if (to.storage_id() == from.storage_id() && overlap(to_layout, from_layout, element_of(to))) {
@@ -115,7 +115,7 @@ TransferPlan describe(const Rows& rows, ContextCore& core, unsigned k, bool page
 TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
     runtime::storage_of(to).check_usable();
     const detail::HostSide side = detail::side_of(from);
-    const Layout source = runtime::host_layout(side, to, "it was written with");
+    const Layout source = runtime::host_layout(side, to, "a write passes");
     const Rows rows = runtime::plan_move(runtime::layout_of(to), source, runtime::element_of(to),
                                          runtime::owns_padding(side) && runtime::owns_window(to));
     const unsigned k = runtime::storage_of(to).home(0);
@@ -126,7 +126,7 @@ TransferPlan transfer_plan(const AnyHostArray& from, const AnyBuffer& to) {
 TransferPlan transfer_plan(const AnyBuffer& from, const AnyHostArray& to) {
     runtime::storage_of(from).check_usable();
     const detail::HostSide side = detail::side_of(to);
-    const Layout target = runtime::host_layout(side, from, "it was read into");
+    const Layout target = runtime::host_layout(side, from, "a read passes");
     const Rows rows = runtime::plan_move(target, runtime::layout_of(from), runtime::element_of(from),
                                          runtime::owns_padding(side) && runtime::owns_window(from));
     const unsigned k = runtime::storage_of(from).home(0);

@@ -39,7 +39,7 @@ struct HostWrite {
 
     /// The target's memory must be allocated.
     [[nodiscard]] WriteRoute route(ContextCore& core, unsigned k) const {
-        // If the host shares the device's memory and has to wait anyway, it copies by itself.
+        // If the host shares the device's memory and has to wait anyway, it copies the data itself.
         const bool fetches = async || storage_of(to).allocate(k).host() == nullptr;
         if (fetches && pinned_memory(from, core, k) != nullptr) return WriteRoute::Fetch;
         if (async && core.device(core.device_of(k)).import_alignment() == 1) return WriteRoute::Import;
@@ -126,7 +126,7 @@ Event AnyBuffer::write_from(const detail::HostSide& from, std::optional<QueueRef
     const runtime::ContextCore::Visit visit(own.core(), own);
     own.check_usable();
     const runtime::ArrayVisit array_visit(from, own.core());
-    const Layout source = runtime::host_layout(from, *this, "it was written with");
+    const Layout source = runtime::host_layout(from, *this, "a write passes");
     const auto element = runtime::element_of(*this);
     if (!runtime::is_regular(source, element)) {
         const auto dense = std::make_shared<std::vector<std::byte>>(bytes());

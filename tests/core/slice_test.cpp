@@ -202,7 +202,7 @@ TEST(Selection, AnEllipsisStandsForTheAxesThatAreLeft) {
 TEST(Selection, TwoEllipsesAreAnError) {
     EXPECT_EQ(index_error({2, 3}, {ellipsis, 0, ellipsis}),
               "a selection has more than one ellipsis; buffer 'x' of shape (2, 3), selection {ellipsis, 0, "
-              "ellipsis}; keep one: it stands for all axes without an entry of their own");
+              "ellipsis}; keep one: it selects all axes that have no other entry");
 }
 
 TEST(Selection, MoreIndicesThanAxesAreAnError) {

@@ -75,7 +75,7 @@ TEST_P(BufferTest, SizesMustAgree) {
         const std::string text =
             error_of(ErrorCode::SizeMismatch, [&] { buffer.write(std::vector<int>(wrong)); });
         expect_contains(text, "buffer 'six'");
-        expect_contains(text, "but it has 6");
+        expect_contains(text, "but the buffer has 6");
     }
     EXPECT_FALSE(buffer.is_allocated(0)) << "checked before allocation";
     std::vector<int> five(5);
