@@ -59,7 +59,7 @@ VOLLEY_API Event launch(runtime::KernelCore& kernel, const LaunchConfig& config,
 [[noreturn]] VOLLEY_API void fail_argument_range(const runtime::KernelCore& kernel, std::size_t number,
                                                  std::string_view type);
 [[noreturn]] VOLLEY_API void fail_argument_type(const runtime::KernelCore& kernel, std::size_t number,
-                                                DType wanted, DType given);
+                                                DType requested, DType given);
 
 /// Returns whether a host value of type A may be passed for a parameter of type T: integers for integers
 /// (their range is checked by the call) and for floats, floats for floats of at least their size, and every

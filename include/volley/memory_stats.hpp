@@ -59,8 +59,8 @@ VOLLEY_API std::ostream& operator<<(std::ostream& out, const MemoryStats& stats)
 /// Returns the memory statistics of the current context. Cheap; does not block.
 [[nodiscard]] VOLLEY_API MemoryStats memory_stats();
 
-/// Returns the cached memory of the current context to the drivers, and removes cached kernels. What pending
-/// work uses stays cached; call wait() first to release it too.
+/// Returns the cached memory of the current context to the drivers, and removes cached kernels. Memory that
+/// pending work uses stays cached; call wait() first to release it too.
 VOLLEY_API void trim();
 
 }  // namespace volley

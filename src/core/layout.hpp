@@ -62,7 +62,7 @@ struct Rows {
     std::int64_t from_offset = 0;
 
     [[nodiscard]] bool empty() const noexcept { return row == 0; }
-    /// Whether everything is one contiguous piece.
+    /// Returns whether everything is one contiguous piece.
     [[nodiscard]] bool whole() const noexcept { return rank == 0 && row != 0; }
     /// Return the number of rows and their total bytes. Neither overflows if the layouts' sizes do not.
     [[nodiscard]] std::int64_t rows() const noexcept;

@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] T& operator[](std::size_t i) noexcept { return data()[i]; }
     [[nodiscard]] std::span<T> span() noexcept { return {data(), count_}; }
-    /// The first `count` elements.
+    /// Returns the first `count` elements.
     [[nodiscard]] std::span<T> first(std::size_t count) noexcept { return {data(), count}; }
 
 private:

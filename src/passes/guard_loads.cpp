@@ -128,7 +128,7 @@ private:
         }
     }
 
-    // Returns when the node, a select or logical operation, uses its i-th operand.
+    // Returns the condition under which a select or logical operation uses its i-th operand.
     Needs::Id choice(NodeId id, unsigned i) {
         using Is = Needs::Is;
         const NodeId condition = fn_.arg(id, 0);

@@ -24,7 +24,8 @@ struct LaunchNeeds {
     std::optional<AxisRead> axis;
 };
 
-/// The function should be cleaned, so that what it does not use has no effect. Linear in its size.
+/// Finds what a launch must set. `fn` should be cleaned, because unused operations count too. Takes linear
+/// time.
 [[nodiscard]] LaunchNeeds launch_needs(const ir::Function& fn);
 
 }  // namespace volley::passes

@@ -22,7 +22,7 @@
 namespace volley::runtime {
 namespace {
 
-/// How long exit waits for work that makes no progress.
+/// Returns how long exit waits for work that makes no progress.
 std::chrono::seconds exit_limit() { return std::chrono::seconds(settings().exit_seconds.value_or(30)); }
 
 void check_options(const ContextOptions& options) {
@@ -36,7 +36,8 @@ void check_options(const ContextOptions& options) {
     }
 }
 
-/// The memory that a device may use: the limit of the context or of the environment, at most what it has.
+/// Returns the memory that a device may use: the limit of the context or of the environment, at most what it
+/// has.
 std::uint64_t memory_limit(const ContextOptions& options, const DeviceInfo& info) {
     const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
     return limit == 0 || (info.memory_bytes != 0 && info.memory_bytes < limit) ? info.memory_bytes : limit;

@@ -94,7 +94,7 @@ public:
     [[nodiscard]] unsigned device_count() const noexcept { return static_cast<unsigned>(devices_.size()); }
     [[nodiscard]] backends::Queue& queue(unsigned k) noexcept { return *queues_[k].queue; }
     [[nodiscard]] unsigned device_of(unsigned k) const noexcept { return queues_[k].device; }
-    /// A device's queues, which are consecutive.
+    /// Returns a device's queues, which are consecutive.
     [[nodiscard]] QueueRange queues_of(unsigned device) const noexcept { return devices_[device].queues; }
     [[nodiscard]] backends::Device& device(unsigned index) noexcept { return *devices_[index].device; }
     [[nodiscard]] const DeviceInfo& info(unsigned index) const noexcept { return devices_[index].info; }
@@ -110,15 +110,16 @@ public:
     /// Blocks until everything has completed; logs errors instead of throwing them.
     void drain() noexcept;
 
-    /// The order between its queues.
+    /// Returns the order between its queues.
     [[nodiscard]] QueueOrder& order() noexcept { return *order_; }
 
     // Times (command_times.hpp)
     static constexpr unsigned stamped = 1;   // events carry times
     static constexpr unsigned profiled = 2;  // a profile is active
-    /// Whether commands are timed, and for whom. All that timing costs a command that is not timed.
+    /// Returns for what commands are timed: `stamped`, `profiled`, both or 0. This load is all that timing
+    /// costs an untimed command.
     [[nodiscard]] unsigned timing() const noexcept { return timing_.load(std::memory_order_relaxed); }
-    /// The active profile, or nullptr.
+    /// Returns the active profile, or nullptr.
     [[nodiscard]] std::shared_ptr<Profiler> profiler();
     /// Throws ArgumentError if one is active.
     void start_profile(std::shared_ptr<Profiler> profiler);
@@ -147,7 +148,8 @@ public:
     /// Keeps an object until that point has passed.
     void retire(QueuePoint last, std::shared_ptr<const void> thing) noexcept;
     [[nodiscard]] EventWatcher& watcher() noexcept { return watcher_; }
-    /// The queue with the fewest pending commands on a device that is not lost. The range is not empty.
+    /// Returns the queue with the fewest pending commands on a device that is not lost. The range is not
+    /// empty.
     [[nodiscard]] unsigned least_busy(QueueRange queues) const noexcept;
 
     /// Called when the last Context value is destroyed: waits and frees everything. Idempotent.
@@ -179,7 +181,7 @@ public:
     }
     /// Adds the parts of another event of the same context.
     static void append(Event& event, const Event& other);
-    /// The event of a recorded command, which has not run.
+    /// Returns the event of a recorded command, which has not run.
     [[nodiscard]] static Event recorded_event();
 
 private:
@@ -239,7 +241,7 @@ private:
     EventWatcher watcher_;
 };
 
-/// The current context's core: two loads once there is one.
+/// Returns the current context's core: two loads once there is one.
 [[nodiscard]] const std::shared_ptr<ContextCore>& current_core();
 
 }  // namespace volley::runtime

@@ -14,7 +14,7 @@ namespace volley {
 namespace runtime {
 namespace {
 
-/// The source's replica that is nearest to queue k. Throws if none was written.
+/// Returns the source's replica that is nearest to queue k. Throws if none was written.
 unsigned nearest_source(const AnyBuffer& from, unsigned k) {
     Storage& storage = storage_of(from);
     const auto found = nearest_replica(storage, k, [](const Replica& replica) { return replica.written(); });

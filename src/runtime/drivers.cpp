@@ -71,12 +71,12 @@ bool Drivers::is_of_this_process(const backends::Driver& driver) {
     return driver.survives_fork() || opened_by_.try_emplace(&driver, ::getpid()).first->second == ::getpid();
 }
 
-template <class Wanted>
-std::vector<FoundDevice> Drivers::of(const Wanted& wanted, bool omit_lost) {
+template <class Predicate>
+std::vector<FoundDevice> Drivers::of(const Predicate& is_requested, bool omit_lost) {
     const std::scoped_lock lock(mutex_);
     std::vector<FoundDevice> found;
     for (const auto& driver : drivers_) {
-        if (!wanted(*driver)) continue;
+        if (!is_requested(*driver)) continue;
         if (!is_of_this_process(*driver)) {
             if (omit_lost) continue;
             fail(ErrorCode::Unsupported,
@@ -95,10 +95,10 @@ std::vector<FoundDevice> Drivers::all() {
 std::vector<FoundDevice> Drivers::select(std::span<const std::string> names) {
     std::vector<FoundDevice> selected;
     for (const std::string& name : names) {
-        const std::string wanted = lower(trimmed(name));
-        const auto colon = wanted.find(':');
-        const std::string backend = wanted.substr(0, colon);
-        const std::string which = colon == std::string::npos ? "0" : wanted.substr(colon + 1);
+        const std::string requested = lower(trimmed(name));
+        const auto colon = requested.find(':');
+        const std::string backend = requested.substr(0, colon);
+        const std::string which = colon == std::string::npos ? "0" : requested.substr(colon + 1);
         const std::optional<unsigned> index = as_index(which);
         const auto fits = [&](const FoundDevice& device) {
             if (device.info.backend != backend || which.empty()) return false;

@@ -43,11 +43,11 @@ public:
 
 private:
     Drivers();
-    /// Returns the devices of the drivers for which wanted(driver) is true; does not open the others. Throws
-    /// DeviceError (Unsupported), or omits the driver, if it was opened by the parent process and does not
-    /// survive a fork.
-    template <class Wanted>
-    [[nodiscard]] std::vector<FoundDevice> of(const Wanted& wanted, bool omit_lost = false);
+    /// Returns the devices of the drivers for which is_requested(driver) is true; does not open the others.
+    /// Throws DeviceError (Unsupported), or omits the driver, if it was opened by the parent process and does
+    /// not survive a fork.
+    template <class Predicate>
+    [[nodiscard]] std::vector<FoundDevice> of(const Predicate& is_requested, bool omit_lost = false);
     [[nodiscard]] bool is_of_this_process(const backends::Driver& driver);
     std::mutex mutex_;
     std::vector<std::unique_ptr<backends::Driver>> drivers_;

@@ -73,7 +73,8 @@ struct GraphLayout {
     /// Adds a command of the recording. Allocates its memory and compiles its kernel.
     void add(std::uint32_t index);
     void find_stages();
-    /// The nodes of one step, in their order, as a batch. Adds what it uses and what its commands are called.
+    /// Returns the nodes of one step, in their order, as a batch. Adds what it uses and what its commands are
+    /// called.
     [[nodiscard]] backends::BatchPlan plan_batch(std::span<const std::uint32_t> members,
                                                  std::vector<Footprint>& uses, BatchLabels& labels);
 
@@ -91,7 +92,7 @@ private:
     void add(const RecordedFence& fence, std::optional<unsigned> queue);
     void add(Node node);
     [[nodiscard]] std::vector<unsigned> targets(const AnyBuffer& to, std::optional<unsigned> queue) const;
-    /// The queue whose replica a copy to queue k reads. Throws NotAllocated if nothing was written.
+    /// Returns the queue whose replica a copy to queue k reads. Throws NotAllocated if nothing was written.
     [[nodiscard]] unsigned source(const RecordedCopy& copy, unsigned k);
 };
 

@@ -44,7 +44,7 @@ public:
     Event submit(const Run& run);
     /// Throws ArgumentError if the host has a buffer mapped.
     void check_usable() const;
-    /// Whether the nearest written replicas are still those that its copies read.
+    /// Returns whether the nearest written replicas are still those that its copies read.
     [[nodiscard]] bool is_current() const;
 
 private:
@@ -67,15 +67,16 @@ private:
     void submit_step(Step& step, Submission& submission, F&& f);
     void run_hop(Step& step, const Run& run);
     void run_call(Step& step, const Run& run);
-    /// The queues that a call is ordered with.
+    /// Returns the queues that a call is ordered with.
     [[nodiscard]] std::span<const unsigned> around(const Step& step) const noexcept {
         return step.between_all ? all_ : around_;
     }
-    /// What the profile calls the step's commands.
+    /// Returns what the profile calls the step's commands.
     [[nodiscard]] static BatchPlace place_of(const Step& step, const Run& run) {
         return {step.labels, run.submission, run.first, run.instances};
     }
-    /// Has the context keep the batches until their work has completed: the graph or the context ends.
+    /// Makes the context keep the batches until their work has completed. Called when the graph or the
+    /// context ends.
     void retire() noexcept;
 
     std::shared_ptr<ContextCore> core_;

@@ -13,8 +13,8 @@
 
 namespace volley::runtime {
 
-/// Whether a copy between devices is one command of the destination's queue, of the rows as they are. `to` is
-/// null if its memory is not allocated yet.
+/// Returns whether a copy between devices is one command of the destination's queue, of the rows as they are.
+/// `to` is null if its memory is not allocated yet.
 [[nodiscard]] bool is_direct(const backends::Queue& queue, const backends::Memory* to,
                              const backends::Memory& from, const Rows& rows);
 /// Submits the commands of a direct copy; returns the last one's point.
@@ -72,7 +72,7 @@ public:
 
     /// Submits all pieces. If one is refused, the earlier ones stay submitted and recorded.
     void submit(const Rows& rows, HopStaging& staging);
-    /// The destination's last point.
+    /// Returns the destination's last point.
     [[nodiscard]] backends::Point point() const noexcept { return writing_->point(); }
     void add_to(Event& event, std::string_view work) const { writing_->add_to(event, work); }
 
@@ -85,7 +85,7 @@ private:
     std::optional<Submission> writing_;
 };
 
-/// How many driver calls a hop through page-locked memory makes on both queues.
+/// Returns how many driver calls a hop through page-locked memory makes on both queues.
 [[nodiscard]] std::uint64_t hop_calls(const Rows& rows);
 
 }  // namespace volley::runtime

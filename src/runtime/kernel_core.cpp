@@ -110,10 +110,10 @@ void fail_argument_range(const KernelCore& kernel, std::size_t number, std::stri
          cat("kernel '", kernel.name(), "'"), "pass a value within its range, or declare a wider type");
 }
 
-void fail_argument_type(const KernelCore& kernel, std::size_t number, DType wanted, DType given) {
+void fail_argument_type(const KernelCore& kernel, std::size_t number, DType requested, DType given) {
     fail(ErrorCode::TypeMismatch,
          cat("argument ", number, " is a buffer of ", given.is_void() ? "nothing" : given.name(), ", but ",
-             wanted.name(), " is required"),
+             requested.name(), " is required"),
          cat("kernel '", kernel.name(), "'"), "pass a buffer of the parameter's element type");
 }
 

@@ -36,7 +36,7 @@ struct RequestedGrid {
 struct LaunchTargets {
     QueueRange queues;
     bool once_per_device = false;  // only on the first queue of each device
-    /// Whether the launch runs on queue k of its range.
+    /// Returns whether the launch runs on queue k of its range.
     [[nodiscard]] bool contains(const ContextCore& core, unsigned k) const noexcept {
         return queues.contains(k) && (!once_per_device || core.queues_of(core.device_of(k)).begin == k);
     }

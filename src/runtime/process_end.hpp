@@ -35,9 +35,9 @@ public:
 
     /// Finishes the work of all contexts. Called by the exit handler, and by destructors of static objects.
     static void begin() noexcept;
-    /// Whether the exit handler has run: static objects are being destroyed.
+    /// Returns whether the exit handler has run: static objects are being destroyed.
     [[nodiscard]] static bool begun() noexcept { return exit_begun.load(std::memory_order_acquire); }
-    /// Whether the calling thread is the one that runs the exit handlers.
+    /// Returns whether the calling thread is the one that runs the exit handlers.
     [[nodiscard]] static bool is_exiting_thread() noexcept;
     /// If another thread is ending the process, blocks for ten seconds, in which the process normally ends:
     /// an error of a thread that is still running would terminate it.

@@ -96,7 +96,7 @@ public:
     ~KernelUse();
 
     [[nodiscard]] CachedKernel* get() const noexcept { return kernel_; }
-    /// Whether the context of the kernel was closed.
+    /// Returns whether the context of the kernel was closed.
     [[nodiscard]] bool is_over() const noexcept;
 
 private:

@@ -23,8 +23,8 @@ public:
     void after(unsigned queue, QueuePoint point);
     /// Makes later commands of `queue` start after a point of any timeline.
     void after(unsigned queue, backends::Timeline& other, backends::Point point);
-    /// The last of the queue's own points that after() was called with. Launches of a queue whose commands
-    /// may overlap follow at least this one.
+    /// Returns the last of the queue's own points that after() was called with. Launches of a queue whose
+    /// commands may overlap follow at least this one.
     [[nodiscard]] backends::Point ordered(unsigned queue) const noexcept {
         return ordered_[std::size_t{queue} * queues_ + queue].load(std::memory_order_acquire);
     }

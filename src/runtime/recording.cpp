@@ -41,25 +41,25 @@ std::string RecordedCommand::text() const {
     return std::visit(Describe{}, what) + (queue ? cat(" on queue ", *queue) : "");
 }
 
-std::optional<std::uint32_t> Recording::find(std::string_view wanted) const {
-    const auto found =
-        std::find_if(names.begin(), names.end(), [&](const RecordedName& one) { return one.name == wanted; });
+std::optional<std::uint32_t> Recording::find(std::string_view requested) const {
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const RecordedName& one) { return one.name == requested; });
     if (found == names.end()) return std::nullopt;
     return static_cast<std::uint32_t>(found - names.begin());
 }
 
-std::uint32_t Recording::name(const detail::DynamicName& wanted) {
-    if (const auto known = find(wanted.name)) {
-        if (names[*known].type == wanted.type) return *known;
+std::uint32_t Recording::name(const detail::DynamicName& requested) {
+    if (const auto known = find(requested.name)) {
+        if (names[*known].type == requested.type) return *known;
         fail(ErrorCode::TypeMismatch,
-             cat("the dynamic value '", wanted.name, "' was recorded as ", names[*known].type.name(),
-                 " and as ", wanted.type.name()),
+             cat("the dynamic value '", requested.name, "' was recorded as ", names[*known].type.name(),
+                 " and as ", requested.type.name()),
              "a recording", "use different names for different values");
     }
     constexpr std::uint32_t unit = 16;
     const std::uint32_t offset = value_bytes;
-    value_bytes += static_cast<std::uint32_t>((wanted.type.size() + unit - 1) / unit * unit);
-    names.push_back({wanted.name, wanted.type, offset});
+    value_bytes += static_cast<std::uint32_t>((requested.type.size() + unit - 1) / unit * unit);
+    names.push_back({requested.name, requested.type, offset});
     return static_cast<std::uint32_t>(names.size() - 1);
 }
 

@@ -98,7 +98,7 @@ struct Recording {
     [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
     /// Returns the index of the name, adding it if it is new. Throws ArgumentError (TypeMismatch) if it is
     /// known with another type.
-    std::uint32_t name(const detail::DynamicName& wanted);
+    std::uint32_t name(const detail::DynamicName& requested);
     [[nodiscard]] bool owns(const Storage& temporary) const;
 };
 

@@ -59,21 +59,22 @@ public:
     [[nodiscard]] std::string name() const;
     [[nodiscard]] bool zeroed() const noexcept { return options_.zeroed; }
     [[nodiscard]] bool temporary() const noexcept { return options_.temporary; }
-    /// The offset of its first byte from a multiple of 64: zero except for memory that was allocated
+    /// Returns the offset of its first byte from a multiple of 64: zero except for memory that was allocated
     /// elsewhere.
     [[nodiscard]] std::size_t misalignment() const noexcept { return misalignment_; }
 
     // Replicas
     [[nodiscard]] unsigned replica_count() const noexcept { return static_cast<unsigned>(replicas_.size()); }
-    /// The queue on which replica r's commands run if none is named.
+    /// Returns the queue on which replica r's commands run if none is named.
     [[nodiscard]] unsigned home(unsigned r) const noexcept { return replicas_[r].home_; }
-    /// The queues that have a replica.
+    /// Returns the queues that have a replica.
     [[nodiscard]] QueueRange queues() const noexcept { return queues_; }
-    /// Whether there is one replica per device instead of one per queue, even if the device has one queue.
+    /// Returns whether there is one replica per device instead of one per queue, even if the device has one
+    /// queue.
     [[nodiscard]] bool per_device() const noexcept { return per_device_; }
-    /// Whether some replica serves several queues.
+    /// Returns whether some replica serves several queues.
     [[nodiscard]] bool shared() const noexcept { return shared_; }
-    /// The replica that the queue uses; nullptr if it has none.
+    /// Returns the replica that the queue uses; nullptr if it has none.
     [[nodiscard]] Replica* find(unsigned queue) noexcept {
         return queues_.contains(queue) ? by_queue_[queue] : nullptr;
     }
@@ -85,9 +86,9 @@ public:
     [[nodiscard]] std::string place() const;
 
     // Use
-    /// The memory of the queue's replica, allocated now if it was not; otherwise one load. Throws MemoryError
-    /// (a later call may succeed), ArgumentError if the storage was destroyed or has no replica there. May
-    /// wait for work, so the caller holds no lock.
+    /// Returns the memory of the queue's replica, allocated now if it was not; otherwise one load. Throws
+    /// MemoryError (a later call may succeed), ArgumentError if the storage was destroyed or has no replica
+    /// there. May wait for work, so the caller holds no lock.
     [[nodiscard]] backends::Memory& allocate(unsigned queue) {
         if (Replica* replica = by_queue_[queue]) {
             if (backends::Memory* memory = replica->memory()) return *memory;
@@ -131,8 +132,8 @@ private:
     backends::Memory& allocate_slow(unsigned queue);
     backends::Point order_slow(Replica& replica, unsigned queue, const ByteRange& bytes, bool writes);
     void release(bool with_held) noexcept;
-    /// Hands over the memory when the context closes and all uses have completed. What is mapped or lent
-    /// stays.
+    /// Hands over the memory when the context closes and all uses have completed. Keeps memory that is mapped
+    /// or lent.
     void let_go(DeadBlocks& to) noexcept;
 
     std::shared_ptr<ContextCore> core_;

@@ -37,7 +37,7 @@ struct Footprint {
     [[nodiscard]] bool writes() const noexcept { return usage == Usage::Written; }
 };
 
-/// The footprint of a storage's replica on a queue.
+/// Returns the footprint of a storage's replica on a queue.
 [[nodiscard]] inline Footprint footprint(Storage& storage, unsigned queue, const ByteRange& bytes,
                                          Usage usage) {
     return {&storage, &storage.replica(queue), bytes, usage};
@@ -78,7 +78,7 @@ public:
     Submission(const Submission&) = delete;
     Submission& operator=(const Submission&) = delete;
 
-    /// The context's order lock if one of the replicas serves several queues, else an empty lock.
+    /// Returns the context's order lock if one of the replicas serves several queues, else an empty lock.
     [[nodiscard]] static std::unique_lock<std::mutex> lock_order(ContextCore& core,
                                                                  std::span<const Footprint> uses) {
         for (const Footprint& use : uses) {
@@ -87,7 +87,8 @@ public:
         return {};
     }
 
-    /// The last command of this queue that the command must follow, if the queue's commands may overlap.
+    /// Returns the last command of this queue that the command must follow, if the queue's commands may
+    /// overlap.
     [[nodiscard]] backends::Point after() const noexcept { return after_; }
 
     /// Calls f, which submits to the queue and returns the point, and records that point in every replica. If
@@ -104,7 +105,7 @@ public:
         }
         return point_;
     }
-    /// The point of the last part that was submitted; 0 before the first.
+    /// Returns the point of the last part that was submitted; 0 before the first.
     [[nodiscard]] backends::Point point() const noexcept { return point_; }
     /// Adds the command to an event: its point, what it is called, and its time if it has one.
     void add_to(Event& event, std::string_view work, const CachedKernel* kernel = nullptr) const {

@@ -25,11 +25,11 @@ namespace volley::runtime {
 
 // ---- planning (transfer_plan.cpp) ----
 
-/// The array that a buffer describes.
+/// Returns the array that a buffer describes.
 [[nodiscard]] inline Layout layout_of(const AnyBuffer& buffer) {
     return {static_cast<std::int64_t>(buffer.offset()), buffer.shape(), buffer.strides()};
 }
-/// The bytes of its storage that a command with the buffer may touch.
+/// Returns the bytes of its storage that a command with the buffer may touch.
 [[nodiscard]] inline ByteRange bytes_of(const AnyBuffer& buffer) noexcept {
     return {buffer.offset(), buffer.offset() + buffer.window_bytes()};
 }
@@ -37,25 +37,26 @@ namespace volley::runtime {
     return static_cast<std::int64_t>(buffer.dtype().size());
 }
 
-/// The rows that move one array onto another of the same shape. With `with_padding` the bytes between the
-/// elements may be moved too, so that arrays with the same strides are one piece.
+/// Returns the rows that move one array onto another of the same shape. With `with_padding` the bytes between
+/// the elements may be moved too, so that arrays with the same strides are one piece.
 [[nodiscard]] Rows plan_move(const Layout& to, const Layout& from, std::int64_t element, bool with_padding);
-/// The rows of a copy. Throws ArgumentError if types or shapes differ or the two overlap, WrongContext.
+/// Returns the rows of a copy. Throws ArgumentError if types or shapes differ or the two overlap,
+/// WrongContext.
 [[nodiscard]] Rows plan_copy(const AnyBuffer& to, const AnyBuffer& from);
-/// The rows of a fill; `to` and `from` are the same.
+/// Returns the rows of a fill; `to` and `from` are the same.
 [[nodiscard]] Rows plan_fill(const AnyBuffer& to);
 /// Throws ArgumentError (SizeMismatch) unless the buffer has that shape. `doing` starts the message.
 void check_same_shape(const Shape& given, const AnyBuffer& buffer, std::string_view doing);
-/// How a queue moves the rows. Never ThroughHost, which depends on both ends.
+/// Returns how a queue moves the rows. Never ThroughHost, which depends on both ends.
 [[nodiscard]] TransferPath path_of(const Rows& rows) noexcept;
-/// How many driver calls the rows take on a queue.
+/// Returns how many driver calls the rows take on a queue.
 [[nodiscard]] std::uint64_t calls_of(const backends::Queue& queue, const Rows& rows);
 
 // ---- replicas ----
 
 /// Throws MemoryError (NotAllocated): queue k's replica was never written.
 [[noreturn]] void fail_unwritten(const AnyBuffer& buffer, unsigned k);
-/// The queues whose replicas a transfer writes: the named one, or the home of each replica.
+/// Returns the queues whose replicas a transfer writes: the named one, or the home of each replica.
 [[nodiscard]] std::vector<unsigned> target_queues(const AnyBuffer& buffer, std::optional<QueueRef> queue);
 /// Returns the queue of a recorded command, given its target_queues(); nothing unless the caller named a
 /// queue.
@@ -63,7 +64,7 @@ void check_same_shape(const Shape& given, const AnyBuffer& buffer, std::string_v
                                                      const std::vector<unsigned>& targets);
 /// Allocates the memory of all targets. Throws, with nothing allocated, if one of them is mapped.
 void prepare_targets(const AnyBuffer& buffer, const std::vector<unsigned>& queues);
-/// The footprint of a whole buffer on a queue.
+/// Returns the footprint of a whole buffer on a queue.
 [[nodiscard]] inline Footprint footprint(const AnyBuffer& buffer, unsigned queue, Usage usage) {
     return footprint(storage_of(buffer), queue, bytes_of(buffer), usage);
 }

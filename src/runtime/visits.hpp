@@ -1,5 +1,5 @@
-// Which contexts the threads of the process are using. Each thread lists its uses in a slot of its own, so
-// that a use costs two plain stores and a load; the thread that closes a context looks through all slots.
+// Records which contexts the threads of the process are using. Each thread lists its uses in its own slot, so
+// a use costs two plain stores and a load; the thread that closes a context looks through all slots.
 //
 // A visitor lists the context and then reads its state; a closing thread changes the state and then reads the
 // lists. One of the two must see what the other wrote. Where the kernel has membarrier(2), only the closing

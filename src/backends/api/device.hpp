@@ -53,8 +53,7 @@ public:
     /// Returns a good workgroup size for a kernel that declares none.
     [[nodiscard]] virtual ir::Dim3 default_local(const ir::Function& fn, ir::Dim3 global) const = 0;
 
-    /// Returns whether it belongs to a driver, whose threads and static objects are out of the library's
-    /// hands.
+    /// Returns whether it belongs to a driver, whose threads and static objects the library does not control.
     [[nodiscard]] virtual bool uses_driver() const noexcept { return false; }
     /// Saves what outlives the process. Called at exit, when all work has completed and the driver still
     /// works. The device may be used afterwards, or never be destroyed.

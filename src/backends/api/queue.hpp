@@ -87,7 +87,7 @@ public:
     /// failed one were submitted.
     virtual Point submit(Batch& batch, std::uint32_t instances, std::span<const std::byte> values);
 
-    /// Whether commands overlap if Launch::after allows it. If not, callers need not compute `after`.
+    /// Returns whether commands overlap if Launch::after allows it. If not, callers need not compute `after`.
     [[nodiscard]] virtual bool overlaps() const noexcept { return false; }
     [[nodiscard]] virtual Timeline& timeline() noexcept = 0;
     [[nodiscard]] virtual Point last() const noexcept = 0;  // the newest point returned

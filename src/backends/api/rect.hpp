@@ -29,7 +29,7 @@ struct RectMove {
     RectPlace to;
     RectPlace from;
 
-    /// A single row.
+    /// Returns a single row.
     [[nodiscard]] static constexpr RectMove contiguous(std::uint64_t to_offset, std::uint64_t from_offset,
                                                        std::uint64_t bytes) noexcept {
         return {{bytes, {1, 1}}, {to_offset, {}}, {from_offset, {}}};

@@ -11,7 +11,7 @@ namespace volley::backends {
 /// Returns the same bytes in fewer, longer rows if rows are adjacent on both sides. Unused strides become 0.
 [[nodiscard]] RectMove joined(const RectMove& move) noexcept;
 
-/// The place of contiguous rows.
+/// Returns the place of contiguous rows.
 [[nodiscard]] constexpr RectPlace dense(const Rect& rect, std::uint64_t offset = 0) noexcept {
     return {offset, {rect.row, rect.row * rect.count[0]}};
 }

@@ -97,11 +97,11 @@ void ReportBuffer::drain(const ReportSource& source) {
 }
 
 std::unique_ptr<ReportBuffer> ReportPool::take(std::uint64_t print_bytes, std::uint64_t invocations) {
-    const std::uint64_t wanted =
+    const std::uint64_t requested =
         std::clamp(print_bytes == 0 ? 0 : print_bytes * std::min(invocations, largest), smallest, largest);
     {
         const std::scoped_lock lock(mutex_);
-        const auto fits = [&](const auto& buffer) { return buffer->capacity() >= wanted; };
+        const auto fits = [&](const auto& buffer) { return buffer->capacity() >= requested; };
         const auto found = std::find_if(free_.begin(), free_.end(), fits);
         if (found != free_.end()) {
             std::unique_ptr<ReportBuffer> buffer = std::move(*found);
@@ -109,7 +109,7 @@ std::unique_ptr<ReportBuffer> ReportPool::take(std::uint64_t print_bytes, std::u
             return buffer;
         }
     }
-    return make_(sizeof(ReportHeader) + wanted);
+    return make_(sizeof(ReportHeader) + requested);
 }
 
 void ReportPool::give_back(std::unique_ptr<ReportBuffer> buffer) noexcept {

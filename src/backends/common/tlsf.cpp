@@ -30,10 +30,10 @@ std::uint32_t Tlsf::find(std::uint64_t units) const noexcept {
         const auto top = static_cast<unsigned>(std::bit_width(units)) - 1;
         rounded += (std::uint64_t{1} << (top - second_bits)) - 1;
     }
-    const Class wanted = class_of(rounded);
-    const std::uint32_t here = second_map_[wanted.first] & (~0u << wanted.second);
-    if (here != 0) return heads_[wanted.first][static_cast<unsigned>(std::countr_zero(here))];
-    const std::uint64_t above = first_map_ & (~std::uint64_t{0} << (wanted.first + 1));
+    const Class requested = class_of(rounded);
+    const std::uint32_t here = second_map_[requested.first] & (~0u << requested.second);
+    if (here != 0) return heads_[requested.first][static_cast<unsigned>(std::countr_zero(here))];
+    const std::uint64_t above = first_map_ & (~std::uint64_t{0} << (requested.first + 1));
     if (above != 0) {
         const auto first = static_cast<unsigned>(std::countr_zero(above));
         return heads_[first][static_cast<unsigned>(std::countr_zero(second_map_[first]))];
@@ -49,26 +49,26 @@ std::uint32_t Tlsf::find(std::uint64_t units) const noexcept {
 std::optional<Tlsf::Allocation> Tlsf::allocate(std::uint64_t bytes) {
     const std::uint64_t unit = std::uint64_t{1} << unit_shift_;
     if (bytes > capacity()) return std::nullopt;
-    const std::uint64_t wanted = std::max<std::uint64_t>((bytes + unit - 1) >> unit_shift_, 1);
-    const std::uint32_t piece = find(wanted);
+    const std::uint64_t requested = std::max<std::uint64_t>((bytes + unit - 1) >> unit_shift_, 1);
+    const std::uint32_t piece = find(requested);
     if (piece == none) return std::nullopt;
-    if (pieces_[piece].size > wanted) {
+    if (pieces_[piece].size > requested) {
         const std::uint32_t rest = make_piece();  // may throw; nothing has changed yet
         unlink(piece);
         Piece& taken = pieces_[piece];
         Piece& left = pieces_[rest];
-        left.offset = taken.offset + wanted;
-        left.size = taken.size - wanted;
+        left.offset = taken.offset + requested;
+        left.size = taken.size - requested;
         left.before = piece;
         left.after = taken.after;
         if (taken.after != none) pieces_[taken.after].before = rest;
         taken.after = rest;
-        taken.size = wanted;
+        taken.size = requested;
         link(rest);
     } else {
         unlink(piece);
     }
-    used_ += wanted;
+    used_ += requested;
     return Allocation{pieces_[piece].offset << unit_shift_, piece};
 }
 

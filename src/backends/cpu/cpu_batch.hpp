@@ -50,11 +50,11 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return steps_.empty(); }
     [[nodiscard]] std::size_t value_bytes() const noexcept { return value_bytes_; }
-    /// Whether the submitting thread should run the instances itself.
+    /// Returns whether the submitting thread should run the instances itself.
     [[nodiscard]] bool runs_at_once(std::uint32_t instances) const noexcept;
-    /// Whether no piece takes much longer than slice_ns.
+    /// Returns whether no piece takes much longer than slice_ns.
     [[nodiscard]] bool is_brief() const noexcept { return brief_; }
-    /// Whether no two pieces can run concurrently.
+    /// Returns whether no two pieces can run concurrently.
     [[nodiscard]] bool is_in_line() const noexcept { return in_line_; }
 
     /// Runs all instances on this thread. Throws the first error after everything has run.

@@ -96,7 +96,8 @@ struct CpuCommand {
         return static_cast<std::uint32_t>(word);
     }
     static constexpr backends::Point everything = ~backends::Point{0};
-    /// Whether the word's command is after the point. No queue holds enough commands for an ambiguity.
+    /// Returns whether the word's command is after the point. No queue holds enough commands for an
+    /// ambiguity.
     [[nodiscard]] static constexpr bool is_after(std::uint64_t word, backends::Point point) noexcept {
         if (point == everything) return false;
         const std::uint64_t ahead = ((word >> point_shift) - point) & point_mask;

@@ -99,14 +99,14 @@ public:
                                                          const backends::DeviceOptions& options) override {
         if (index != 0)
             fail(ErrorCode::UnknownDevice, "there is no such device", cat("cpu:", index), "use cpu:0");
-        const codegen::llvm::Target wanted = target(options);
+        const codegen::llvm::Target requested = target(options);
         const unsigned count = threads(options);
-        DeviceInfo info = describe_processor(count, wanted);
+        DeviceInfo info = describe_processor(count, requested);
         const std::uint64_t limit = backends::memory_limit_of_user(options.memory_limit);
         const bool by_user = limit != 0 && limit < info.memory_bytes;
         auto budget =
             std::make_shared<backends::MemoryBudget>(info.id(), by_user ? limit : info.memory_bytes, by_user);
-        return std::make_unique<CpuDevice>(std::move(info), wanted, pool(count), std::move(budget));
+        return std::make_unique<CpuDevice>(std::move(info), requested, pool(count), std::move(budget));
     }
 
 private:

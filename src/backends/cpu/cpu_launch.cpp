@@ -51,14 +51,14 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
     const auto ceil_div = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };
     // Equally many for each thread; otherwise some would move to another thread in every launch.
     const auto enough = static_cast<std::uint64_t>(std::min(std::max(by_time, by_threads), most_pieces));
-    const std::uint64_t wanted = ceil_div(enough, threads) * threads;
+    const std::uint64_t requested = ceil_div(enough, threads) * threads;
     if (pieces.grouped) {
         std::uint64_t groups = 1;
         for (std::size_t d = 0; d < 3; ++d) groups *= ceil_div(global[d], local[d]);
-        pieces.rows = ceil_div(groups, wanted);
+        pieces.rows = ceil_div(groups, requested);
         pieces.count = static_cast<std::uint32_t>(ceil_div(groups, pieces.rows));
-    } else if (rows >= wanted) {
-        pieces.rows = ceil_div(rows, wanted);
+    } else if (rows >= requested) {
+        pieces.rows = ceil_div(rows, requested);
         pieces.count = static_cast<std::uint32_t>(ceil_div(rows, pieces.rows));
     } else {
         // Whole cache lines of every element type, so that no two threads write to one line, unless that
@@ -66,7 +66,7 @@ Pieces cut(const CpuProgram& program, ir::Dim3 global, ir::Dim3 local, unsigned 
         constexpr std::uint64_t line = 64;
         const bool costly = program.cost() * line > piece_ns;
         const std::uint64_t unit = costly ? program.width() : std::max<std::uint64_t>(line, program.width());
-        pieces.segment = ceil_div(ceil_div(global[0], ceil_div(wanted, rows)), unit) * unit;
+        pieces.segment = ceil_div(ceil_div(global[0], ceil_div(requested, rows)), unit) * unit;
         pieces.segments = ceil_div(global[0], pieces.segment);
         pieces.count = static_cast<std::uint32_t>(rows * pieces.segments);
     }

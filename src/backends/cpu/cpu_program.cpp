@@ -55,11 +55,11 @@ std::span<const DType> CpuProgram::print_types(std::uint32_t format) const {
 }
 
 const llvm::CompiledKernel& CpuProgram::variant(const llvm::Variant& requested) const {
-    llvm::Variant wanted = requested;
-    if (flat_) wanted.local = {1, 1, 1};
-    return *variants_.find(wanted, [&] {
-        dump(wanted);
-        auto kernel = llvm::compile(function_, wanted, target_);
+    llvm::Variant compiled = requested;
+    if (flat_) compiled.local = {1, 1, 1};
+    return *variants_.find(compiled, [&] {
+        dump(compiled);
+        auto kernel = llvm::compile(function_, compiled, target_);
         add_bytes(kernel->code_bytes());
         return kernel;
     });
@@ -73,13 +73,13 @@ void CpuProgram::measured(double ns_per_invocation) const noexcept {
 }
 
 void CpuProgram::dump(const llvm::Variant& variant) const {
-    const DumpSettings& wanted = settings().dump;
+    const DumpSettings& requested = settings().dump;
     const auto title = [&](std::string_view what) {
         return cat(what, " of ", function_.name, ", ", target_.width, " lanes, local size ", variant.local[0],
                    "x", variant.local[1], "x", variant.local[2], variant.full ? ", whole grid" : "");
     };
-    if (wanted.llvm) backends::dump(title("LLVM IR"), llvm::llvm_ir(function_, variant, target_));
-    if (wanted.assembly) backends::dump(title("assembly"), llvm::assembly(function_, variant, target_));
+    if (requested.llvm) backends::dump(title("LLVM IR"), llvm::llvm_ir(function_, variant, target_));
+    if (requested.assembly) backends::dump(title("assembly"), llvm::assembly(function_, variant, target_));
 }
 
 std::string CpuProgram::code(ir::Dim3 local) const {

@@ -23,7 +23,7 @@ public:
 
     /// Returns the machine code of a variant, which lives as long as the program. The first request compiles
     /// it (milliseconds); repeated requests cost a load and a compare. Throws CompileError.
-    [[nodiscard]] const codegen::llvm::CompiledKernel& variant(const codegen::llvm::Variant& wanted) const;
+    [[nodiscard]] const codegen::llvm::CompiledKernel& variant(const codegen::llvm::Variant& requested) const;
 
     [[nodiscard]] bool flat() const noexcept { return flat_; }
     [[nodiscard]] bool prints() const noexcept { return !formats_.empty(); }
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const codegen::llvm::ArgLayout& args() const noexcept { return args_; }
     /// By parameter: whether it is a buffer that the kernel writes and never reads.
     [[nodiscard]] const std::vector<bool>& written_only() const noexcept { return written_only_; }
-    /// Whether any buffer is only written.
+    /// Returns whether any buffer is only written.
     [[nodiscard]] bool streams() const noexcept { return streams_; }
     /// Returns the nanoseconds of one invocation, which decide whether a launch is worth other threads. An
     /// estimate from the operations; if that is not certain, recent measurements.

@@ -67,7 +67,7 @@ public:
 
     // With the lock held:
     [[nodiscard]] bool idle() const noexcept { return first_ == nullptr; }
-    /// Whether callbacks or waits are pending: these may depend on what the calling thread does next.
+    /// Returns whether callbacks or waits are pending: these may depend on what the calling thread does next.
     [[nodiscard]] bool has_host_commands() const noexcept {
         return hosts_.load(std::memory_order_relaxed) != 0;
     }
@@ -88,7 +88,7 @@ private:
     void run_claimed(Claim claim, unsigned worker, Clock::time_point deadline) override;
 
     [[nodiscard]] Claim claim(const Turn& turn) noexcept;
-    /// Whether there is a piece to claim, or the queue that this one waits for can be helped.
+    /// Returns whether there is a piece to claim, or the queue that this one waits for can be helped.
     [[nodiscard]] bool can_help(const Turn& turn) const noexcept;
 
     /// If the first command, not after the point, waits for another queue: helps that queue until the wait
@@ -136,7 +136,7 @@ private:
     void run_keeper();
     void stop_keeper() noexcept;
 
-    /// Whether the command may depend on the thread that submits to this very queue.
+    /// Returns whether the command may depend on the thread that submits to this very queue.
     [[nodiscard]] static bool is_hosts(const CpuCommand& command) noexcept {
         return command.kind == CpuCommandKind::Call || command.kind == CpuCommandKind::Wait;
     }

@@ -78,20 +78,20 @@ Heap::Block Heap::make(std::uint64_t bytes, cl_int& result) {
     return block;
 }
 
-Heap::Block Heap::take(std::uint64_t wanted) {
+Heap::Block Heap::take(std::uint64_t requested) {
     device_->check_lost();
     const std::uint64_t most = device_->physical().max_allocation;
-    if (wanted > most) {
-        budget_.refuse(wanted, cat("the device limits a buffer to ", most, " bytes"),
+    if (requested > most) {
+        budget_.refuse(requested, cat("the device limits a buffer to ", most, " bytes"),
                        "use several smaller buffers");
     }
-    budget_.take(wanted);
+    budget_.take(requested);
     cl_int result = CL_SUCCESS;
-    const Block block = make(std::max<std::uint64_t>(wanted, 1), result);
+    const Block block = make(std::max<std::uint64_t>(requested, 1), result);
     if (result == CL_SUCCESS) return block;
-    budget_.give_back(wanted);
+    budget_.give_back(requested);
     if (is_shortage(result))
-        budget_.refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
+        budget_.refuse(requested, "the device is out of memory", "free buffers or use smaller ones");
     device_->fail_call(result, "clCreateBuffer");
 }
 

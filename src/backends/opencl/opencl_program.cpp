@@ -109,22 +109,22 @@ Source OpenClProgram::write_source(const Variant& variant) const {
     return codegen::opencl::compile(function_, variant, target_);
 }
 
-const Kernel& OpenClProgram::kernel(const Variant& wanted) const {
+const Kernel& OpenClProgram::kernel(const Variant& requested) const {
     if (given_) {
-        if (declared_[0] != 0 && declared_ != wanted.local) {
+        if (declared_[0] != 0 && declared_ != requested.local) {
             fail(ErrorCode::InvalidLaunch,
                  cat("the source declares a local size of ", join(declared_, " x "), ", but ",
-                     join(wanted.local, " x "), " was requested"),
+                     join(requested.local, " x "), " was requested"),
                  cat("kernel '", function_.name, "'"), "pass the same size to kernel_from_opencl as .local");
         }
         return *given_;
     }
-    return *kernels_.find(wanted, [&] {
+    return *kernels_.find(requested, [&] {
         auto kernel = std::make_unique<Kernel>();
-        kernel->variant = wanted;
+        kernel->variant = requested;
         // The first source is kept until it is built.
-        const bool is_first = first_ != nullptr && first_->variant == wanted;
-        kernel->source = is_first ? first_->source : write_source(wanted);
+        const bool is_first = first_ != nullptr && first_->variant == requested;
+        kernel->source = is_first ? first_->source : write_source(requested);
         kernel->print_bytes = backends::print_bytes(kernel->source.prints);
         if (settings().dump.opencl) dump(*kernel);
         build(*kernel);

@@ -44,7 +44,7 @@ public:
     /// Returns a variant. The first request builds it (some milliseconds); later ones cost a load and a
     /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
     /// shared memory).
-    [[nodiscard]] const Kernel& kernel(const codegen::opencl::Variant& wanted) const;
+    [[nodiscard]] const Kernel& kernel(const codegen::opencl::Variant& requested) const;
     /// Returns the kernel object of a queue, created on first use.
     [[nodiscard]] KernelObject& object(const Kernel& kernel, unsigned slot) const;
 

@@ -50,8 +50,8 @@ private:
 
 /// A launch that is enqueued later, with copies of the caller's arguments.
 struct OpenClQueue::OwnedLaunch {
-    OwnedLaunch(const Kernel& wanted, const backends::Launch& given, backends::ReportBuffer* buffer)
-        : kernel(wanted), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
+    OwnedLaunch(const Kernel& requested, const backends::Launch& given, backends::ReportBuffer* buffer)
+        : kernel(requested), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
         const ir::Function& fn = given.program->function();
         values.resize(args.size());
         for (std::size_t i = 0; i < args.size(); ++i) {
@@ -112,13 +112,13 @@ OpenClQueue::~OpenClQueue() {
 
 void OpenClQueue::use_queue(bool timed) {
     if (timed && queue_.timed == nullptr) queue_.timed = device_->make_queue(true);
-    cl_command_queue wanted = timed ? queue_.timed : queue_.plain;
-    if (wanted == queue_.handle) return;
+    cl_command_queue requested = timed ? queue_.timed : queue_.plain;
+    if (requested == queue_.handle) return;
     if (const HeldEvent last = timeline_.newest(); last.get() != nullptr) {
-        device_->check(device_->cl.EnqueueBarrierWithWaitList(wanted, 1, &last.get(), nullptr),
+        device_->check(device_->cl.EnqueueBarrierWithWaitList(requested, 1, &last.get(), nullptr),
                        "clEnqueueBarrierWithWaitList");
     }
-    queue_.handle = wanted;
+    queue_.handle = requested;
 }
 
 void OpenClQueue::make_room(Lock& lock) {

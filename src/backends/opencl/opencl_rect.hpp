@@ -26,7 +26,8 @@ void enqueue_read(const Enqueue& enqueue, std::byte* to, cl_mem from, const back
 void enqueue_copy(const Enqueue& enqueue, cl_mem to, cl_mem from, const backends::RectMove& move,
                   cl_event* event);
 
-/// Whether OpenCL can copy these rows within one buffer: the strides are equal, and its overlap check passes.
+/// Returns whether OpenCL can copy these rows within one buffer: the strides are equal, and its overlap check
+/// passes.
 [[nodiscard]] bool can_copy_within(const backends::RectMove& move) noexcept;
 
 /// Returns how many calls each of the above makes.

@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint64_t small_bytes = 256 * 1024;  // moved by the calling thread
 constexpr std::uint64_t row_bytes = 16;            // moved in the time that a row costs besides its bytes
 constexpr std::uint64_t short_row = 64;         // CPU drivers take twice as long as the host for shorter rows
-constexpr std::uint64_t long_row = 256 * 1024;  // filled by a command of its own
+constexpr std::uint64_t long_row = 256 * 1024;  // filled by a separate command
 constexpr std::uint64_t scratch_bytes = 1 << 20;
 constexpr std::size_t longest_pattern = 128;  // that clEnqueueFillBuffer accepts
 
@@ -207,14 +207,14 @@ Point OpenClQueue::copy_through_scratch(cl_mem buffer, const RectMove& move) {
 
 // ---- fills ----
 
-Point OpenClQueue::fill(Memory& to, const RectPlace& at, const Rect& wanted,
+Point OpenClQueue::fill(Memory& to, const RectPlace& at, const Rect& requested,
                         std::span<const std::byte> pattern) {
     if (pattern.empty()) fail_internal("a fill needs a pattern");
     Lock lock(mutex_);
     device_->check_lost();
-    if (wanted.row == 0) return last();
+    if (requested.row == 0) return last();
     const OpenClMemory& memory = of(to);
-    const RectMove move = backends::joined({wanted, at, at});  // the pattern divides adjacent rows
+    const RectMove move = backends::joined({requested, at, at});  // the pattern divides adjacent rows
     const Rect& rect = move.rect;
     const bool small = is_small(rect);
     if (memory.host() != nullptr && small && idle()) {

@@ -47,7 +47,7 @@ const Workgroup::Fault* Workgroup::fault_of_operands(NodeId id, std::uint32_t la
     return nullptr;
 }
 
-// Of a select, && or ||: operands that are not chosen do not matter.
+// Returns the fault of a select, && or ||. Ignores operands that are not chosen.
 const Workgroup::Fault* Workgroup::fault_of_choice(NodeId id, std::uint32_t lane) const {
     const auto args = fn_.args(id);
     if (const Fault* const found = fault(args[0], lane)) return found;

@@ -34,10 +34,10 @@ struct HostImport {
 int pick_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t offered) {
     constexpr VkMemoryPropertyFlags coherent =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    for (const VkMemoryPropertyFlags wanted :
+    for (const VkMemoryPropertyFlags requested :
          {coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, coherent, VkMemoryPropertyFlags{0}}) {
         for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
-            if ((offered >> i & 1u) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted)
+            if ((offered >> i & 1u) != 0 && (memory.memoryTypes[i].propertyFlags & requested) == requested)
                 return static_cast<int>(i);
         }
     }

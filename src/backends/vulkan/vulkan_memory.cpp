@@ -65,10 +65,10 @@ void Heap::pick_type(HeapUse use, const HeapOptions& options) {
         return memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size;
     };
     std::uint64_t largest = 0;
-    const auto find = [&](VkMemoryPropertyFlags wanted, std::uint64_t at_least) {
+    const auto find = [&](VkMemoryPropertyFlags requested, std::uint64_t at_least) {
         for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
             const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
-            if ((needs.memoryTypeBits >> i & 1u) == 0 || (flags & wanted) != wanted) continue;
+            if ((needs.memoryTypeBits >> i & 1u) == 0 || (flags & requested) != requested) continue;
             if ((flags & unwanted) != 0 || size_of(i) < at_least) continue;
             type_ = i;
             return true;
@@ -158,13 +158,13 @@ void Heap::drop_empty_blocks() noexcept {
     }
 }
 
-Heap::Suballocation Heap::take(std::uint64_t wanted) {
+Heap::Suballocation Heap::take(std::uint64_t requested) {
     device_->check_lost();
-    const std::uint64_t bytes = round_up(wanted);
+    const std::uint64_t bytes = round_up(requested);
     if (bytes > max_bytes_)
-        budget_.refuse(wanted, cat("the device limits a buffer to ", max_bytes_, " bytes"),
+        budget_.refuse(requested, cat("the device limits a buffer to ", max_bytes_, " bytes"),
                        "use several smaller buffers");
-    budget_.take(wanted);
+    budget_.take(requested);
     const std::scoped_lock lock(mutex_);
     const bool dedicated = bytes > block_bytes_ / 2;
     if (!dedicated) {
@@ -186,9 +186,9 @@ Heap::Suballocation Heap::take(std::uint64_t wanted) {
         }
     }
     if (result < 0) {
-        budget_.give_back(wanted);
+        budget_.give_back(requested);
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-            budget_.refuse(wanted, "the device is out of memory", "free buffers or use smaller ones");
+            budget_.refuse(requested, "the device is out of memory", "free buffers or use smaller ones");
         device_->check(result, "vkAllocateMemory");
     }
     Block& block = blocks_.emplace_back(std::move(made));

@@ -53,8 +53,8 @@ private:
 };
 
 template <class Struct>
-void append(void**& end, Struct& next, bool wanted = true) {
-    if (!wanted) return;
+void append(void**& end, Struct& next, bool requested = true) {
+    if (!requested) return;
     *end = &next;
     end = &next.pNext;
 }

@@ -64,27 +64,27 @@ spirv::Module VulkanProgram::write_module(const spirv::Variant& variant) const {
     return spirv::compile(function_, variant, target_);
 }
 
-const Kernel& VulkanProgram::kernel(const spirv::Variant& wanted) const {
+const Kernel& VulkanProgram::kernel(const spirv::Variant& requested) const {
     if (given_) {
-        if (wanted.based) {
+        if (requested.based) {
             const std::array<std::uint32_t, 3>& most = device_->physical().max_groups;
             fail(ErrorCode::InvalidLaunch, "the grid exceeds the device's limit on workgroups per launch",
                  cat("kernel '", function_.name, "' on ", device_->name()),
                  cat("the limit for kernels written in SPIR-V is ", most[0], " x ", most[1], " x ", most[2],
                      "; split the grid into several launches"));
         }
-        if (wanted.local == given_->variant.local) return *given_;
+        if (requested.local == given_->variant.local) return *given_;
         fail(ErrorCode::InvalidLaunch, "the requested local size differs from the SPIR-V module's",
              cat("kernel '", function_.name, "'"),
              cat("launch it with ", given_->variant.local[0], " x ", given_->variant.local[1], " x ",
                  given_->variant.local[2]));
     }
-    return *kernels_.find(wanted, [&] {
+    return *kernels_.find(requested, [&] {
         auto kernel = std::make_unique<Kernel>();
-        kernel->variant = wanted;
+        kernel->variant = requested;
         // The first module is kept until its pipeline exists.
-        const bool is_first = first_ != nullptr && first_->variant == wanted;
-        kernel->module = is_first ? first_->module : write_module(wanted);
+        const bool is_first = first_ != nullptr && first_->variant == requested;
+        kernel->module = is_first ? first_->module : write_module(requested);
         kernel->print_bytes = backends::print_bytes(kernel->module.prints);
         if (settings().dump.spirv) dump(*kernel);
         make_pipeline(*kernel);

@@ -42,7 +42,7 @@ public:
     /// Returns a variant. The first request compiles it (some milliseconds); later ones cost a load and a
     /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
     /// shared memory).
-    [[nodiscard]] const Kernel& kernel(const codegen::spirv::Variant& wanted) const;
+    [[nodiscard]] const Kernel& kernel(const codegen::spirv::Variant& requested) const;
 
 private:
     [[nodiscard]] codegen::spirv::Module write_module(const codegen::spirv::Variant& variant) const;

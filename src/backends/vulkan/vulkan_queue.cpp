@@ -129,8 +129,7 @@ Point VulkanQueue::hand_over(std::span<const VkCommandBuffer> buffers, bool orde
         });
         timeline_.issue(point);
     }
-    // If its submission fails later, after the host commands, the host waits for everything before it
-    // instead.
+    // If a deferred submission fails, the host waits for everything before it instead.
     if (ordered) ordered_ = point - 1;
     return point;
 }
@@ -164,16 +163,17 @@ Point VulkanQueue::submit(VulkanCommand& command, backends::Epilogue* epilogue) 
     }
 }
 
-Point VulkanQueue::launch(const backends::Launch& wanted) { return launch(wanted, nullptr); }
+Point VulkanQueue::launch(const backends::Launch& requested) { return launch(requested, nullptr); }
 
-Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* values) {
-    const PlannedLaunch planned(device_->physical(), wanted);
+Point VulkanQueue::launch(const backends::Launch& requested, const std::byte* values) {
+    const PlannedLaunch planned(device_->physical(), requested);
     const Kernel& kernel = planned.kernel();
     ArgumentSource source;
     source.values = values;
     std::unique_ptr<backends::ReportBuffer> reports;
     if (kernel.module.reports) {
-        const std::uint64_t count = std::uint64_t{wanted.global[0]} * wanted.global[1] * wanted.global[2];
+        const std::uint64_t count =
+            std::uint64_t{requested.global[0]} * requested.global[1] * requested.global[2];
         reports = reports_.take(kernel.print_bytes, count);
         reports->arm();
         source.reports = static_cast<const VulkanMemory&>(reports->memory()).address();
@@ -185,7 +185,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
     make_room(lock);
     StagingRing::Piece piece;
     if (bytes != 0) piece = arguments_.take(lock, bytes);
-    VulkanCommand& command = begin(wanted.after);
+    VulkanCommand& command = begin(requested.after);
     try {
         if (bytes != 0) {
             command.staging = piece.own;
@@ -194,7 +194,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
         }
         if (kernel.bindings) {
             command.set =
-                std::make_unique<BoundSet>(device_, *kernel.bindings, kernel.module.bindings, wanted);
+                std::make_unique<BoundSet>(device_, *kernel.bindings, kernel.module.bindings, requested);
         }
         CommandRecorder(*device_, *rects_, command.buffer)
             .launch(planned, source, command.set ? command.set->handle() : VK_NULL_HANDLE);
@@ -205,7 +205,7 @@ Point VulkanQueue::launch(const backends::Launch& wanted, const std::byte* value
     Point point = 0;
     const bool prints = reports && !kernel.module.prints.empty();
     if (reports) {
-        const auto& program = static_cast<const VulkanProgram&>(*wanted.program);
+        const auto& program = static_cast<const VulkanProgram&>(*requested.program);
         backends::Epilogue epilogue;
         epilogue.source = {&program.function(), kernel.module.prints, device_->name(),
                            program.target().max_iterations};

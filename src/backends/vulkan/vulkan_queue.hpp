@@ -74,7 +74,7 @@ private:
     void make_room(Lock& lock);
     /// Begins a command that depends on the queue's commands up to `after`.
     [[nodiscard]] VulkanCommand& begin(backends::Point after = backends::Launch::everything);
-    /// Whether a new command needs a barrier to follow that point.
+    /// Returns whether a new command needs a barrier to follow that point.
     [[nodiscard]] bool needs_barrier(backends::Point after) const noexcept;
     /// Ends the command, submits it now or after the pending host commands, and returns its point.
     backends::Point submit(VulkanCommand& command, backends::Epilogue* epilogue = nullptr);
@@ -113,7 +113,8 @@ private:
     backends::Point submit_recorded(F&& f, std::shared_ptr<VulkanMemory> staging = nullptr,
                                     backends::Epilogue* epilogue = nullptr);
     [[nodiscard]] bool is_software() const noexcept { return device_->physical().info.software; }
-    /// Whether the calling thread should move the rows if the host can address them and the queue is idle.
+    /// Returns whether the calling thread should move the rows if the host can address them and the queue is
+    /// idle.
     [[nodiscard]] bool suits_host(const backends::RectMove& move) const noexcept;
     /// Fills joined rows on the device.
     backends::Point fill_joined(Lock& lock, VulkanMemory& to, const backends::RectMove& move,

@@ -83,8 +83,8 @@ void CommandRecorder::launch(const PlannedLaunch& launch, const ArgumentSource& 
         });
 }
 
-void CommandRecorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& wanted) {
-    const RectMove move = backends::joined(wanted);
+void CommandRecorder::copy(VulkanMemory& to, const VulkanMemory& from, const RectMove& requested) {
+    const RectMove move = backends::joined(requested);
     if (!by_regions(move.rect, device_.physical().info.software)) {
         const std::uint32_t word = backends::word_of(move, to.address(), from.address());
         backends::Program& program = rects_.of(word);

@@ -22,13 +22,14 @@ public:
     virtual ~Dialect() = default;
 
     [[nodiscard]] virtual std::string_view name() const = 0;  // "OpenCL C 1.2"
-    /// The type that stores a scalar: the scalar itself, except that f16 is stored as its bits in a 16-bit
-    /// integer.
+    /// Returns the type that stores a scalar: the scalar itself, except that f16 is stored as its bits in a
+    /// 16-bit integer.
     [[nodiscard]] virtual std::string_view type(ScalarType s) const = 0;
-    /// The suffix of 64-bit literals.
+    /// Returns the suffix of 64-bit literals.
     [[nodiscard]] virtual std::string_view suffix64(bool is_unsigned) const = 0;
     [[nodiscard]] virtual std::string_view infinity(ScalarType s) const = 0;
-    /// The bits of `x` as another type of the same size (32 or 64 bits); exactly one of the two is a float.
+    /// Returns the bits of `x` as another type of the same size (32 or 64 bits); exactly one of the two is a
+    /// float.
     [[nodiscard]] virtual std::string reinterpret(ScalarType to, ScalarType from,
                                                   std::string_view x) const = 0;
 
@@ -74,16 +75,16 @@ public:
     };
     [[nodiscard]] virtual std::string fold_body(const ir::Fold& fold, ScalarType s, std::string_view identity,
                                                 const Combine& combined) const = 0;
-    /// The value of `x` in another lane; `s` is neither f16 nor bool nor narrower than 32 bits.
+    /// Returns the value of `x` in another lane; `s` is neither f16 nor bool nor narrower than 32 bits.
     [[nodiscard]] virtual std::string shuffle(ScalarType s, std::string_view x,
                                               std::string_view lane) const = 0;
-    /// The body of a function that returns word `word` (0 to 3) of a ballot over `bool vote`.
+    /// Returns the body of a function that returns word `word` (0 to 3) of a ballot over `bool vote`.
     [[nodiscard]] virtual std::string ballot_body(unsigned word) const = 0;
     [[nodiscard]] virtual std::string_view elect() const = 0;
 
     // Source file
     [[nodiscard]] virtual std::string prelude() const = 0;
-    /// The text before the kernel function's name.
+    /// Returns the text before the kernel function's name.
     [[nodiscard]] virtual std::string kernel_head(const Variant& variant) const = 0;
 };
 

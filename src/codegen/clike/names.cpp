@@ -72,10 +72,10 @@ bool may_clash(std::string_view name) {
 
 }  // namespace
 
-std::string valid_name(std::string_view wanted) {
+std::string valid_name(std::string_view requested) {
     constexpr std::size_t longest = 63;  // significant characters that C guarantees
     std::string name;
-    for (const char c : wanted.substr(0, longest)) {
+    for (const char c : requested.substr(0, longest)) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         const bool digit = c >= '0' && c <= '9';
         if (digit && name.empty()) name += '_';
@@ -84,8 +84,8 @@ std::string valid_name(std::string_view wanted) {
     return name.empty() ? "_" : name;
 }
 
-std::string Names::unique(std::string_view wanted) {
-    std::string name = valid_name(wanted);
+std::string Names::unique(std::string_view requested) {
+    std::string name = valid_name(requested);
     // Names that begin with two underscores, or an underscore and a capital, are reserved for the compiler.
     if (name[0] == '_') name = cat('a', name);
     if (may_clash(name)) name = cat("a_", name, "_a");

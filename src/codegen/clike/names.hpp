@@ -11,7 +11,7 @@ namespace volley::codegen::clike {
 class Names {
 public:
     /// Returns the requested name with invalid characters replaced by '_', and a suffix if it is taken.
-    std::string unique(std::string_view wanted);
+    std::string unique(std::string_view requested);
     /// Returns prefix0, prefix1, ...
     std::string numbered(std::string_view prefix);
 
@@ -21,6 +21,6 @@ private:
 };
 
 /// Returns the text reduced to letters, digits and '_', not starting with a digit; "_" if it is empty.
-[[nodiscard]] std::string valid_name(std::string_view wanted);
+[[nodiscard]] std::string valid_name(std::string_view requested);
 
 }  // namespace volley::codegen::clike

@@ -27,7 +27,7 @@ public:
     ScalarCode(const Dialect& dialect, const Features& features, Helpers& helpers, const Site& site)
         : d_(dialect), features_(features), helpers_(helpers), site_(site) {}
 
-    /// The type of a scalar in the text, and in memory except for bool.
+    /// Returns the type of a scalar in the text, and in memory except for bool.
     [[nodiscard]] std::string_view type(ScalarType s) const { return d_.type(kept_as(s)); }
     [[nodiscard]] ScalarType kept_as(ScalarType s) const;
     [[nodiscard]] ScalarType memory_type(ScalarType s) const {

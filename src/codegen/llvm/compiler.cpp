@@ -349,12 +349,12 @@ Target host_target(unsigned forced_width) {
 Target level_target(const std::string& level, unsigned forced_width) {
     Target target{level, "", 1};
     const Isa host = isa_of({});
-    const Isa wanted = isa_of(target);
-    if (!host.x86 || (wanted.avx512 && !host.avx512) || (wanted.avx2 && !(host.avx2 && host.fma))) {
+    const Isa requested = isa_of(target);
+    if (!host.x86 || (requested.avx512 && !host.avx512) || (requested.avx2 && !(host.avx2 && host.fma))) {
         fail(ErrorCode::InvalidArgument, cat("the processor does not have the instructions of ", level),
              cat("VOLLEY_CPU_LEVEL='", level, "'"), "set it to a lower level, or unset it");
     }
-    target.width = forced_width != 0 ? forced_width : natural_width(wanted);
+    target.width = forced_width != 0 ? forced_width : natural_width(requested);
     return target;
 }
 

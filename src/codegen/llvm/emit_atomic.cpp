@@ -55,8 +55,8 @@ Val KernelEmitter::atomic_once(Op op, ScalarType type, Val at, Val v, Val desire
     const auto align = static_cast<unsigned>(size_of(type));
     const auto as_word = [&](Val x) { return volley::is_float(type) ? c.bitcast(x, word) : x; };
     const auto as_value = [&](Val x) { return volley::is_float(type) ? c.bitcast(x, t) : x; };
-    const auto exchange_if = [&](Val expected, Val wanted) {
-        const Val pair = c.L.BuildAtomicCmpXchg(c.b, at, expected, wanted, LLVMAtomicOrderingMonotonic,
+    const auto exchange_if = [&](Val expected, Val requested) {
+        const Val pair = c.L.BuildAtomicCmpXchg(c.b, at, expected, requested, LLVMAtomicOrderingMonotonic,
                                                 LLVMAtomicOrderingMonotonic, 0);
         return pair;
     };

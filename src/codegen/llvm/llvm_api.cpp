@@ -30,8 +30,8 @@ void add_names(std::vector<std::string>& names, unsigned major) {
     names.push_back(cat("/usr/lib/llvm-", major, "/lib/libLLVM.so"));
 }
 
-/// The library of VOLLEY_LLVM_LIBRARY only; or that of the build's headers, its version elsewhere, and the
-/// others.
+/// Returns the libraries to try in order: only that of VOLLEY_LLVM_LIBRARY if it is set; otherwise the
+/// build's library, then its version in other places, then the other versions.
 std::vector<std::string> candidates() {
     if (const auto& chosen = settings().llvm_library) return {*chosen};
     std::vector<std::string> names;

@@ -286,9 +286,9 @@ Id KernelEmitter::inside_grid() {
 // ---- modes ----
 
 void KernelEmitter::declare_modes() {
-    const auto mode = [&](bool wanted, spv::ExecutionMode execution, spv::Capability capability,
+    const auto mode = [&](bool requested, spv::ExecutionMode execution, spv::Capability capability,
                           std::uint32_t width) {
-        if (!wanted) return;
+        if (!requested) return;
         m_.capability(capability);
         m_.execution_mode(execution, {width});
     };

@@ -199,7 +199,7 @@ Id ModuleBuilder::constant_composite(Id type, std::initializer_list<Id> parts) {
 
 std::optional<std::uint64_t> ModuleBuilder::constant_bits(Id id) const {
     const auto at = std::lower_bound(constant_bits_.begin(), constant_bits_.end(), id,
-                                     [](const auto& entry, Id wanted) { return entry.first < wanted; });
+                                     [](const auto& entry, Id requested) { return entry.first < requested; });
     if (at == constant_bits_.end() || at->first != id) return std::nullopt;
     return at->second;
 }
