@@ -28,7 +28,7 @@ struct OpenClBuffer {
 using NativeBuffer = std::variant<std::monostate, VulkanBuffer, OpenClBuffer>;
 
 /// The Vulkan objects of a device.
-struct VulkanDevice {
+struct VulkanDeviceHandles {
     void* instance = nullptr;         ///< VkInstance
     void* physical_device = nullptr;  ///< VkPhysicalDevice
     void* device = nullptr;           ///< VkDevice
@@ -36,13 +36,13 @@ struct VulkanDevice {
 };
 
 /// The OpenCL objects of a device.
-struct OpenClDevice {
+struct OpenClDeviceHandles {
     void* platform = nullptr;  ///< cl_platform_id
     void* device = nullptr;    ///< cl_device_id
     void* context = nullptr;   ///< cl_context
 };
 
 /// The driver's objects of a device; monostate on backends without a driver (the CPU).
-using NativeDevice = std::variant<std::monostate, VulkanDevice, OpenClDevice>;
+using NativeDevice = std::variant<std::monostate, VulkanDeviceHandles, OpenClDeviceHandles>;
 
 }  // namespace volley

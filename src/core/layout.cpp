@@ -26,7 +26,7 @@ struct Tree {
     }
 };
 
-struct Block {
+struct RowBlock {
     const Tree& tree;
     int level;
     std::int64_t begin;
@@ -36,17 +36,17 @@ struct Block {
     [[nodiscard]] std::int64_t stride() const { return level == 0 ? 0 : tree.rows.to_stride[top()]; }
     [[nodiscard]] std::int64_t count() const { return level == 0 ? 1 : tree.rows.count[top()]; }
     [[nodiscard]] std::int64_t inner_span() const { return tree.span[top()]; }
-    [[nodiscard]] Block child(std::int64_t i) const { return {tree, level - 1, begin + i * stride()}; }
+    [[nodiscard]] RowBlock child(std::int64_t i) const { return {tree, level - 1, begin + i * stride()}; }
 
 private:
     [[nodiscard]] std::size_t top() const { return static_cast<std::size_t>(level - 1); }
 };
 
-bool meet(const Block& a, const Block& b);
+bool meet(const RowBlock& a, const RowBlock& b);
 
 /// Descends only into the children of `a` that reach into b. Blocks of a level are disjoint and ordered in
 /// both trees, so the comparisons of two levels never outnumber their blocks.
-bool children_meet(const Block& a, const Block& b) {
+bool children_meet(const RowBlock& a, const RowBlock& b) {
     const std::int64_t first = floor_div(b.begin - a.begin - a.inner_span(), a.stride()) + 1;
     const std::int64_t last = floor_div(b.end() - 1 - a.begin, a.stride());
     const std::int64_t end = std::min(last + 1, a.count());
@@ -58,7 +58,7 @@ bool children_meet(const Block& a, const Block& b) {
 
 /// For equal strides only the distance between two children matters, and few distances make them meet: it is
 /// enough to test one pair of children per distance.
-bool children_meet_alike(const Block& a, const Block& b) {
+bool children_meet_alike(const RowBlock& a, const RowBlock& b) {
     const std::int64_t apart = b.begin - a.begin;
     // Child i of a and child i + d of b meet only if apart + d * stride is between -(span of b's child) and
     // (span of a's child).
@@ -70,7 +70,7 @@ bool children_meet_alike(const Block& a, const Block& b) {
     return false;
 }
 
-bool meet(const Block& a, const Block& b) {
+bool meet(const RowBlock& a, const RowBlock& b) {
     if (a.end() <= b.begin || b.end() <= a.begin) return false;
     if (a.level == 0 && b.level == 0) return true;
     if (a.stride() == b.stride()) return children_meet_alike(a, b);

@@ -13,7 +13,7 @@
 namespace volley {
 namespace {
 
-struct Variable {
+struct Setting {
     const char* name;
     std::string_view value;
 
@@ -50,12 +50,12 @@ std::optional<LogLevel> log_level_named(std::string_view text) {
     return std::nullopt;
 }
 
-LogLevel parse_log_level(const Variable& variable) {
+LogLevel parse_log_level(const Setting& variable) {
     if (const auto level = log_level_named(variable.value)) return *level;
     variable.refuse("debug (or verbose), info, warning, error or off");
 }
 
-std::vector<std::string> parse_list(const Variable& variable, std::string_view legal) {
+std::vector<std::string> parse_list(const Setting& variable, std::string_view legal) {
     std::vector<std::string> items;
     for (const std::string_view item : split(variable.value)) {
         if (item.empty()) variable.refuse(legal);
@@ -64,7 +64,7 @@ std::vector<std::string> parse_list(const Variable& variable, std::string_view l
     return items;
 }
 
-DumpSettings parse_dump(const Variable& variable) {
+DumpSettings parse_dump(const Setting& variable) {
     DumpSettings dump;
     for (const std::string_view item : split(variable.value)) {
         const std::string name = lower(item);
@@ -86,7 +86,7 @@ DumpSettings parse_dump(const Variable& variable) {
     return dump;
 }
 
-bool parse_check(const Variable& variable) {
+bool parse_check(const Setting& variable) {
     bool bounds = false;
     for (const std::string_view item : split(variable.value)) {
         const std::string name = lower(item);
@@ -107,14 +107,14 @@ std::optional<std::int64_t> integer(std::string_view text) {
     return value;
 }
 
-int parse_integer(const Variable& variable, std::int64_t low, std::int64_t high) {
+int parse_integer(const Setting& variable, std::int64_t low, std::int64_t high) {
     const auto value = integer(variable.value);
     if (!value || *value < low || *value > high)
         variable.refuse(cat("a whole number from ", low, " to ", high));
     return static_cast<int>(*value);
 }
 
-int parse_width(const Variable& variable) {
+int parse_width(const Setting& variable) {
     const auto value = integer(variable.value);
     if (!value || *value < 1 || *value > 64 || (*value & (*value - 1)) != 0) {
         variable.refuse("1, 2, 4, 8, 16, 32 or 64");
@@ -122,7 +122,7 @@ int parse_width(const Variable& variable) {
     return static_cast<int>(*value);
 }
 
-std::int64_t parse_bytes(const Variable& variable) {
+std::int64_t parse_bytes(const Setting& variable) {
     constexpr std::string_view legal =
         "a number of bytes above zero, with an optional K, M, G or T for binary multiples";
     std::string_view digits = trimmed(variable.value);
@@ -141,19 +141,19 @@ std::int64_t parse_bytes(const Variable& variable) {
     return *value << shift;
 }
 
-bool is_off(const Variable& variable) {
+bool is_off(const Setting& variable) {
     const std::string name = lower(trimmed(variable.value));
     return name == "off" || name == "none";
 }
 
-std::string parse_level(const Variable& variable) {
+std::string parse_level(const Setting& variable) {
     std::string name = lower(trimmed(variable.value));
     if (name != "x86-64" && name != "x86-64-v2" && name != "x86-64-v3" && name != "x86-64-v4")
         variable.refuse("x86-64, x86-64-v2, x86-64-v3 or x86-64-v4");
     return name;
 }
 
-bool parse_switch(const Variable& variable) {
+bool parse_switch(const Setting& variable) {
     const std::string name = lower(trimmed(variable.value));
     if (name == "1" || name == "on") return true;
     if (name == "0" || name == "off") return false;
@@ -171,35 +171,34 @@ Settings parse_settings(const Environment& environment) {
     Settings result;
     const auto read = [&environment](const char* name, auto&& use) {
         const char* value = environment(name);
-        if (value != nullptr && *value != '\0') use(Variable{name, value});
+        if (value != nullptr && *value != '\0') use(Setting{name, value});
     };
-    read("VOLLEY_LOG", [&](const Variable& v) { result.log_level = parse_log_level(v); });
-    read("VOLLEY_DEVICES", [&](const Variable& v) {
+    read("VOLLEY_LOG", [&](const Setting& v) { result.log_level = parse_log_level(v); });
+    read("VOLLEY_DEVICES", [&](const Setting& v) {
         result.devices = parse_list(v, "a comma-separated list of devices such as cpu:0 or vulkan:*");
     });
-    read("VOLLEY_DUMP", [&](const Variable& v) { result.dump = parse_dump(v); });
-    read("VOLLEY_CHECK", [&](const Variable& v) { result.check_bounds = parse_check(v); });
-    read("VOLLEY_CPU_WIDTH", [&](const Variable& v) { result.cpu_width = parse_width(v); });
-    read("VOLLEY_CPU_THREADS", [&](const Variable& v) { result.cpu_threads = parse_integer(v, 1, 1024); });
-    read("VOLLEY_CPU_LEVEL", [&](const Variable& v) { result.cpu_level = parse_level(v); });
-    read("VOLLEY_MEMORY_LIMIT", [&](const Variable& v) { result.memory_limit = parse_bytes(v); });
+    read("VOLLEY_DUMP", [&](const Setting& v) { result.dump = parse_dump(v); });
+    read("VOLLEY_CHECK", [&](const Setting& v) { result.check_bounds = parse_check(v); });
+    read("VOLLEY_CPU_WIDTH", [&](const Setting& v) { result.cpu_width = parse_width(v); });
+    read("VOLLEY_CPU_THREADS", [&](const Setting& v) { result.cpu_threads = parse_integer(v, 1, 1024); });
+    read("VOLLEY_CPU_LEVEL", [&](const Setting& v) { result.cpu_level = parse_level(v); });
+    read("VOLLEY_MEMORY_LIMIT", [&](const Setting& v) { result.memory_limit = parse_bytes(v); });
     read("VOLLEY_PROGRAM_CACHE",
-         [&](const Variable& v) { result.program_cache = is_off(v) ? 0 : parse_bytes(v); });
-    read("VOLLEY_CACHE_DIR", [&](const Variable& v) {
+         [&](const Setting& v) { result.program_cache = is_off(v) ? 0 : parse_bytes(v); });
+    read("VOLLEY_CACHE_DIR", [&](const Setting& v) {
         result.cache_directory = is_off(v) ? std::string() : std::string(v.value);
     });
-    read("VOLLEY_EXIT_SECONDS",
-         [&](const Variable& v) { result.exit_seconds = parse_integer(v, 0, 86'400); });
-    read("VOLLEY_VALIDATE", [&](const Variable& v) { result.validate = parse_switch(v); });
-    read("VOLLEY_LLVM_LIBRARY", [&](const Variable& v) { result.llvm_library = std::string(v.value); });
-    read("VOLLEY_VULKAN_LOADER", [&](const Variable& v) { result.vulkan_loader = std::string(v.value); });
-    read("VOLLEY_OPENCL_LOADER", [&](const Variable& v) { result.opencl_loader = std::string(v.value); });
+    read("VOLLEY_EXIT_SECONDS", [&](const Setting& v) { result.exit_seconds = parse_integer(v, 0, 86'400); });
+    read("VOLLEY_VALIDATE", [&](const Setting& v) { result.validate = parse_switch(v); });
+    read("VOLLEY_LLVM_LIBRARY", [&](const Setting& v) { result.llvm_library = std::string(v.value); });
+    read("VOLLEY_VULKAN_LOADER", [&](const Setting& v) { result.vulkan_loader = std::string(v.value); });
+    read("VOLLEY_OPENCL_LOADER", [&](const Setting& v) { result.opencl_loader = std::string(v.value); });
     // These variables are not Volley's. The XDG Base Directory Specification says to ignore relative paths.
-    const auto absolute = [](const Variable& v) { return v.value.front() == '/'; };
-    read("HOME", [&](const Variable& v) {
+    const auto absolute = [](const Setting& v) { return v.value.front() == '/'; };
+    read("HOME", [&](const Setting& v) {
         if (absolute(v)) result.user_cache = cat(v.value, "/.cache");
     });
-    read("XDG_CACHE_HOME", [&](const Variable& v) {
+    read("XDG_CACHE_HOME", [&](const Setting& v) {
         if (absolute(v)) result.user_cache = std::string(v.value);
     });
     return result;

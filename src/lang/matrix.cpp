@@ -9,9 +9,10 @@ using ir::Op;
 namespace {
 
 /// The components of a matrix as scalars, m(c, r).
-class Components {
+class MatrixComponents {
 public:
-    Components(Expand& x, NodeId matrix) : columns_(x.type(matrix).columns()), rows_(x.type(matrix).rows()) {
+    MatrixComponents(Expand& x, NodeId matrix)
+        : columns_(x.type(matrix).columns()), rows_(x.type(matrix).rows()) {
         for (unsigned c = 0; c < columns_; ++c) {
             const NodeId column = x.part(matrix, c);
             for (unsigned r = 0; r < rows_; ++r) at_[c * 4 + r] = x.part(column, r);
@@ -28,7 +29,7 @@ private:
 };
 
 // Returns the determinant of the submatrix of the given columns and rows.
-NodeId minor(Expand& x, const Components& m, std::span<const unsigned> columns,
+NodeId minor(Expand& x, const MatrixComponents& m, std::span<const unsigned> columns,
              std::span<const unsigned> rows) {
     if (columns.size() == 1) return m(columns[0], rows[0]);
     if (columns.size() == 2) {
@@ -55,7 +56,7 @@ std::vector<unsigned> all_but(unsigned n, unsigned skipped) {
     return result;
 }
 
-NodeId determinant(Expand& x, const Components& m) {
+NodeId determinant(Expand& x, const MatrixComponents& m) {
     const std::vector<unsigned> all = all_but(m.columns(), m.columns());
     return minor(x, m, all, all);
 }
@@ -63,7 +64,7 @@ NodeId determinant(Expand& x, const Components& m) {
 // Divides the adjugate by the determinant, which is the sum of products of the first row and its cofactors.
 NodeId inverse(Expand& x, NodeId matrix) {
     const DType t = x.type(matrix);
-    const Components m(x, matrix);
+    const MatrixComponents m(x, matrix);
     const unsigned n = m.columns();
     NodeId cofactors[16] = {};
     for (unsigned c = 0; c < n; ++c) {
@@ -85,7 +86,7 @@ NodeId inverse(Expand& x, NodeId matrix) {
 }
 
 NodeId transpose(Expand& x, NodeId matrix) {
-    const Components m(x, matrix);
+    const MatrixComponents m(x, matrix);
     const DType t = DType::matrix(x.type(matrix).scalar(), m.rows(), m.columns());
     std::vector<NodeId> columns;
     for (unsigned r = 0; r < m.rows(); ++r) {
@@ -138,7 +139,7 @@ NodeId Expand::matrix_fn(Fn fn, Nodes args) {
     switch (fn) {
         case Fn::MatrixProduct: return product(*this, a, args[1]);
         case Fn::Transpose: return transpose(*this, a);
-        case Fn::Determinant: return determinant(*this, Components(*this, a));
+        case Fn::Determinant: return determinant(*this, MatrixComponents(*this, a));
         case Fn::Inverse: return inverse(*this, a);
         case Fn::OuterProduct: {
             const DType row = type(args[1]);

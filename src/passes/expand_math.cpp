@@ -57,9 +57,9 @@ Binary binary_function(Op op) noexcept {
     }
 }
 
-class Expand {
+class MathExpansion {
 public:
-    Expand(Function& fn, const MathTarget& target) : fn_(fn), target_(target), emitter_(fn, target) {}
+    MathExpansion(Function& fn, const MathTarget& target) : fn_(fn), target_(target), emitter_(fn, target) {}
 
     void run() {
         region(fn_.body);
@@ -135,6 +135,6 @@ bool expands(const ir::Node& node, const MathTarget& target) noexcept {
     return node.type.scalar() != ScalarType::F64 || target.f64;
 }
 
-void expand_math(Function& fn, const MathTarget& target) { Expand(fn, target).run(); }
+void expand_math(Function& fn, const MathTarget& target) { MathExpansion(fn, target).run(); }
 
 }  // namespace volley::passes

@@ -37,13 +37,13 @@ std::vector<Value> window(Value offset, std::size_t count, int levels) {
     return result;
 }
 
-struct Wide {
+struct WidePair {
     Value hi;
     Value lo;
 };
 
 // Returns the full product u32 * u32; in 16-bit halves if there are no 64-bit integers.
-Wide multiply(Value a, Value b) {
+WidePair multiply(Value a, Value b) {
     if (a.emitter->target().i64) {
         const Value p = convert(a, ScalarType::U64) * convert(b, ScalarType::U64);
         return {convert(p >> 32, ScalarType::U32), convert(p, ScalarType::U32)};
@@ -58,15 +58,15 @@ Wide multiply(Value a, Value b) {
 }
 
 // Returns the upper two words (of the format's width) of m * window modulo 2^(length of the window).
-Wide product_f32(Value m, Value offset) {
+WidePair product_f32(Value m, Value offset) {
     const std::vector<Value> w = window(offset, 3, 3);
-    const Wide middle = multiply(m, w[1]);
+    const WidePair middle = multiply(m, w[1]);
     const Value lo = middle.lo + multiply(m, w[2]).hi;
     const Value carry = select(lo < middle.lo, like(lo, 1), 0.0);
     return {m * w[0] + middle.hi + carry, lo};
 }
 
-Wide product_f64(Value m, Value offset) {
+WidePair product_f64(Value m, Value offset) {
     const std::vector<Value> w = window(offset, 6, 5);
     const Value m_hi = m >> 32;
     const Value m_lo = m & 0xffffffffu;
@@ -104,7 +104,7 @@ Angle reduce_large_angle(Value x, bool with_lo) {
     // The window starts at the bit with weight 2.
     const Value exponent = convert(bits >> f.fraction, ScalarType::U32);
     const Value offset = exponent - (f.bias + f.fraction + 2 - two_over_pi_zeros);
-    const Wide p = f.wide ? product_f64(m, offset) : product_f32(m, offset);
+    const WidePair p = f.wide ? product_f64(m, offset) : product_f32(m, offset);
 
     // The quadrant has two bits; the fraction is relative to the nearest quadrant, so it is signed.
     const Value quadrant = (p.hi + e.bits(p.hi.type(), std::uint64_t{1} << (f.width - 3))) >> (f.width - 2);

@@ -213,7 +213,7 @@ Value nan_like(Value a) {
     return bits_like(a, a.format().inf | (std::uint64_t{1} << (a.format().fraction - 1)));
 }
 double pick(Value a, Number v) { return a.format().wide ? v.f64 : v.f32; }
-Pair like(Value a, const Parts& parts) { return {like(a, parts.hi), like(a, parts.lo)}; }
+Pair like(Value a, const SplitNumber& parts) { return {like(a, parts.hi), like(a, parts.lo)}; }
 
 Value word(Value real) { return bitcast(real, real.format().word); }
 Value real(Value word) { return bitcast(word, word.format().real); }

@@ -209,6 +209,6 @@ Pair quick_two_sum(Value a, Value b);
 Pair two_product(Value a, Value b);
 /// Multiplies with nearly twice the precision; lo may be a few ulps of hi.
 Pair operator*(const Pair& a, const Pair& b);
-Pair like(Value a, const Parts& parts);
+Pair like(Value a, const SplitNumber& parts);
 
 }  // namespace volley::passes::math

@@ -10,7 +10,7 @@ namespace {
 constexpr Number largest_sinh = {0x1.65a9f8p+6, 0x1.633ce8fb9f87dp+9};
 
 // Returns x - n * unit, with the unit in two parts; the first product is exact.
-Value less(Value x, Value n, const Parts& unit) {
+Value less(Value x, Value n, const SplitNumber& unit) {
     return mad(n, -pick(x, unit.lo), mad(n, -pick(x, unit.hi), x));
 }
 

@@ -12,8 +12,8 @@ using ir::Form;
 using ir::NodeId;
 using ir::Op;
 
-using Components = std::uint8_t;  // a set, as a mask
-constexpr Components all_components = 0xf;
+using ComponentSet = std::uint8_t;  // a set, as a mask
+constexpr ComponentSet all_components = 0xf;
 
 class ComponentUses {
 public:
@@ -26,24 +26,24 @@ public:
     }
 
     /// Returns the components of the vector that are used one by one.
-    [[nodiscard]] Components operator[](NodeId id) const { return used_[id]; }
+    [[nodiscard]] ComponentSet operator[](NodeId id) const { return used_[id]; }
     [[nodiscard]] const std::vector<NodeId>& order() const noexcept { return order_; }
 
 private:
-    void use(NodeId id, Components components) {
+    void use(NodeId id, ComponentSet components) {
         if (fn_.type(id).kind() == TypeKind::Scalar || (used_[id] | components) == used_[id]) return;
         used_[id] |= components;
         changed_ = true;
     }
 
     /// Returns the components of a composite that an Extract or Load of it uses.
-    [[nodiscard]] Components selected(NodeId access, NodeId composite, std::span<const NodeId> path) const {
+    [[nodiscard]] ComponentSet selected(NodeId access, NodeId composite, std::span<const NodeId> path) const {
         const bool unused = fn_.type(access).kind() != TypeKind::Scalar && used_[access] == 0;
         if (path.empty() || unused) return used_[access];
         if (fn_.type(composite).kind() != TypeKind::Vector) return all_components;
         const auto component = fn_.constant_int(path[0]);
         if (!component || *component < 0 || *component > 3) return all_components;
-        return static_cast<Components>(1u << *component);
+        return static_cast<ComponentSet>(1u << *component);
     }
 
     void visit(NodeId id) {
@@ -75,7 +75,7 @@ private:
 
     const ir::Function& fn_;
     std::vector<NodeId> order_;
-    std::vector<Components> used_;  // by node; of a variable: by its loads
+    std::vector<ComponentSet> used_;  // by node; of a variable: by its loads
     bool changed_ = false;
 };
 

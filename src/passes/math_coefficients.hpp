@@ -16,7 +16,7 @@ struct Number {
 };
 
 /// A number as a sum of two, each exactly representable in its format.
-struct Parts {
+struct SplitNumber {
     Number hi;
     Number lo;
 };
@@ -112,16 +112,17 @@ inline constexpr double asin_tail_f64[] = {  // 2^-55.90
 inline constexpr Table asin_tail = {asin_tail_f32, asin_tail_f64};
 
 // Numbers in parts; the first parts are short enough that products with integers are exact.
-inline constexpr Parts ln2 = {{0x1.62e4p-1, 0x1.62e42fefa3p-1}, {0x1.7f7d1cp-20, 0x1.3de6af278ece6p-42}};
-inline constexpr Parts log10_of_2 = {{0x1.344p-2, 0x1.34413509f7p-2},
-                                     {0x1.3509f8p-18, 0x1.3fde623e2566bp-43}};
+inline constexpr SplitNumber ln2 = {{0x1.62e4p-1, 0x1.62e42fefa3p-1},
+                                    {0x1.7f7d1cp-20, 0x1.3de6af278ece6p-42}};
+inline constexpr SplitNumber log10_of_2 = {{0x1.344p-2, 0x1.34413509f7p-2},
+                                           {0x1.3509f8p-18, 0x1.3fde623e2566bp-43}};
 // The parts of these have the full precision of the format.
-inline constexpr Parts half_pi = {{0x1.921fb6p+0, 0x1.921fb54442d18p+0},
-                                  {-0x1.777a5cp-25, 0x1.1a62633145c07p-54}};
-inline constexpr Parts two_over_ln2 = {{0x1.715476p+1, 0x1.71547652b82fep+1},
-                                       {0x1.4ae0cp-25, 0x1.777d0ffda0d24p-55}};
-inline constexpr Parts third = {{0x1.555556p-2, 0x1.5555555555555p-2},
-                                {-0x1.555556p-27, 0x1.5555555555555p-56}};
+inline constexpr SplitNumber half_pi = {{0x1.921fb6p+0, 0x1.921fb54442d18p+0},
+                                        {-0x1.777a5cp-25, 0x1.1a62633145c07p-54}};
+inline constexpr SplitNumber two_over_ln2 = {{0x1.715476p+1, 0x1.71547652b82fep+1},
+                                             {0x1.4ae0cp-25, 0x1.777d0ffda0d24p-55}};
+inline constexpr SplitNumber third = {{0x1.555556p-2, 0x1.5555555555555p-2},
+                                      {-0x1.555556p-27, 0x1.5555555555555p-56}};
 inline constexpr double pi = 0x1.921fb54442d18p+1;
 inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 inline constexpr double log2_of_e = 0x1.71547652b82fep+0;

@@ -96,7 +96,7 @@ std::string args_of(const ProfiledCommand& command) {
 
 /// Distributes the commands of a queue over lanes, since spans of one track must not overlap. take() returns
 /// the first lane that is free at `begin`.
-class Lanes {
+class TrackLanes {
 public:
     unsigned take(nanoseconds begin, nanoseconds end) {
         const auto free =
@@ -126,7 +126,7 @@ unsigned track_of(unsigned queue, unsigned lane) {
 std::string Profile::to_json() const {
     TraceWriter trace;
     for (unsigned d = 0; d < devices_.size(); ++d) trace.name_process(d, devices_[d]);
-    std::vector<Lanes> lanes(queues_.size());
+    std::vector<TrackLanes> lanes(queues_.size());
     for (const ProfiledCommand& command : commands_) {  // sorted by begin
         const unsigned lane = lanes[command.queue].take(command.begin, command.end);
         trace.span(command.device, track_of(command.queue, lane), command.name, to_string(command.kind),

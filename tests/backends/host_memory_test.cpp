@@ -197,13 +197,13 @@ TEST_P(HostMemoryTest, NativeHandlesAreExposed) {
         if (!has_driver()) {
             EXPECT_TRUE(std::holds_alternative<std::monostate>(own));
             EXPECT_TRUE(std::holds_alternative<std::monostate>(buffer));
-        } else if (const auto* opencl = std::get_if<OpenClDevice>(&own)) {
+        } else if (const auto* opencl = std::get_if<OpenClDeviceHandles>(&own)) {
             EXPECT_TRUE(opencl->platform != nullptr && opencl->device != nullptr &&
                         opencl->context != nullptr);
             ASSERT_TRUE(std::holds_alternative<OpenClBuffer>(buffer));
             EXPECT_NE(std::get<OpenClBuffer>(buffer).buffer, nullptr);
             EXPECT_EQ(std::get<OpenClBuffer>(buffer).bytes, 1000u);
-        } else if (const auto* vulkan = std::get_if<VulkanDevice>(&own)) {
+        } else if (const auto* vulkan = std::get_if<VulkanDeviceHandles>(&own)) {
             EXPECT_TRUE(vulkan->instance != nullptr && vulkan->physical_device != nullptr &&
                         vulkan->device != nullptr);
             ASSERT_TRUE(std::holds_alternative<VulkanBuffer>(buffer));

@@ -21,7 +21,7 @@ protected:
         if (IsSkipped()) return;
         device = open_first();
         queue = device->make_queue();
-        const auto native = std::get<volley::OpenClDevice>(device->native());
+        const auto native = std::get<OpenClDeviceHandles>(device->native());
         context = static_cast<cl_context>(native.context);
         handle = static_cast<cl_device_id>(native.device);
         cl = &device->logical().cl;
@@ -104,7 +104,7 @@ TEST_F(OpenClImportTest, ASubBufferIsARangeOfItsParent) {
 TEST_F(OpenClImportTest, ABufferOfAnotherContextIsRejected) {
     const auto other = open_first();
     cl_mem buffer =
-        make(100, static_cast<cl_context>(std::get<volley::OpenClDevice>(other->native()).context));
+        make(100, static_cast<cl_context>(std::get<OpenClDeviceHandles>(other->native()).context));
     const std::string text = error_of(ErrorCode::InvalidArgument, [&] {
         (void)device->import_native(OpenClBuffer{buffer, 0, 100});
     });

@@ -65,9 +65,9 @@ TEST_F(OpenClProgramTest, ArgumentsBeyondTheDevicesLimitAreALaunchError) {
 TEST_F(OpenClProgramTest, BuildsEachVariantOnce) {
     const auto program = device->compile(multiply_add_kernel());
     const auto& own = static_cast<const OpenClProgram&>(*program);
-    const Kernel& first = own.kernel({{64, 1, 1}, true});
-    const Kernel& second = own.kernel({{32, 1, 1}, true});
-    const Kernel& partial = own.kernel({{64, 1, 1}, false});
+    const KernelVariant& first = own.kernel({{64, 1, 1}, true});
+    const KernelVariant& second = own.kernel({{32, 1, 1}, true});
+    const KernelVariant& partial = own.kernel({{64, 1, 1}, false});
     EXPECT_NE(&first, &second);
     EXPECT_NE(&first, &partial);
     EXPECT_EQ(&own.kernel({{64, 1, 1}, true}), &first);

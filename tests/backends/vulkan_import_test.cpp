@@ -17,7 +17,7 @@ namespace {
 /// The application's Vulkan objects.
 class RawVulkan {
 public:
-    explicit RawVulkan(const NativeDevice& native) : own_(std::get<volley::VulkanDevice>(native)) {
+    explicit RawVulkan(const NativeDevice& native) : own_(std::get<VulkanDeviceHandles>(native)) {
         device_ = static_cast<VkDevice>(own_.device);
         volkLoadDeviceTable(&vk_, device_);
         vk_.vkGetDeviceQueue(device_, own_.queue_family, 0, &queue_);
@@ -103,7 +103,7 @@ private:
         return 0;
     }
 
-    volley::VulkanDevice own_;
+    VulkanDeviceHandles own_;
     VkDevice device_ = VK_NULL_HANDLE;
     VolkDeviceTable vk_{};
     VkQueue queue_ = VK_NULL_HANDLE;
@@ -211,7 +211,7 @@ TEST_P(VulkanImportTest, TheApplicationReadsAndWritesVolleysMemory) {
 }
 
 TEST_P(VulkanImportTest, TheDeviceExposesItsHandles) {
-    const auto native = std::get<volley::VulkanDevice>(device->native());
+    const auto native = std::get<VulkanDeviceHandles>(device->native());
     EXPECT_EQ(native.instance, instance->handle());
     EXPECT_EQ(native.device, device->logical().handle());
     EXPECT_EQ(native.physical_device, device->logical().physical().handle);

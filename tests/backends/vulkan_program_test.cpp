@@ -135,9 +135,9 @@ TEST_P(VulkanProgramTest, IndexesBeyondFourGibiElements) {
 TEST_P(VulkanProgramTest, CreatesAPipelineOncePerVariant) {
     const auto program = device->compile(count_invocations());
     const auto& vulkan = static_cast<const VulkanProgram&>(*program);
-    const Kernel& first = vulkan.kernel({{64, 1, 1}, true});
-    const Kernel& second = vulkan.kernel({{32, 1, 1}, true});
-    const Kernel& partial = vulkan.kernel({{64, 1, 1}, false});
+    const KernelVariant& first = vulkan.kernel({{64, 1, 1}, true});
+    const KernelVariant& second = vulkan.kernel({{32, 1, 1}, true});
+    const KernelVariant& partial = vulkan.kernel({{64, 1, 1}, false});
     EXPECT_NE(first.pipeline, second.pipeline);
     EXPECT_NE(first.pipeline, partial.pipeline);
     EXPECT_EQ(&vulkan.kernel({{64, 1, 1}, true}), &first);

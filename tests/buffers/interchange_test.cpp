@@ -160,11 +160,11 @@ VOLLEY_BACKEND_TEST(Interchange, TellsTheDriversObjects) {
     if (device().backend == "vulkan") {
         EXPECT_NE(std::get<VulkanBuffer>(native).buffer, 0u);
         EXPECT_EQ(std::get<VulkanBuffer>(native).bytes, 64u);
-        EXPECT_NE(std::get<VulkanDevice>(driver).device, nullptr);
+        EXPECT_NE(std::get<VulkanDeviceHandles>(driver).device, nullptr);
     } else if (device().backend == "opencl") {
         EXPECT_NE(std::get<OpenClBuffer>(native).buffer, nullptr);
         EXPECT_EQ(std::get<OpenClBuffer>(native).offset, 64u);
-        EXPECT_NE(std::get<OpenClDevice>(driver).context, nullptr);
+        EXPECT_NE(std::get<OpenClDeviceHandles>(driver).context, nullptr);
     } else {
         EXPECT_TRUE(std::holds_alternative<std::monostate>(native));
         error_of(ErrorCode::Unsupported,

@@ -14,7 +14,7 @@
 namespace volley::test {
 namespace {
 
-using opencl::ParameterKind;
+using opencl::ArgumentKind;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -30,7 +30,7 @@ std::string refusal(const ir::Function& fn, const opencl::Target& target) {
     return {};
 }
 
-std::ptrdiff_t count_parameters(const opencl::Source& source, ParameterKind kind) {
+std::ptrdiff_t count_parameters(const opencl::Source& source, ArgumentKind kind) {
     return std::count_if(source.parameters.begin(), source.parameters.end(),
                          [&](const opencl::Parameter& parameter) { return parameter.kind == kind; });
 }
@@ -236,10 +236,10 @@ TEST(OpenClSource, FullVariantsHaveNoGuard) {
     const ir::Function fn = text_traced([](Buff<float> data) { data[global_id().x] += 1.0f; });
     const opencl::Source guarded = opencl::compile(fn, line_of_64, cpu_opencl());
     EXPECT_TRUE(has(guarded, "if (global_id_x >= global_size_x) return;"));
-    EXPECT_EQ(count_parameters(guarded, ParameterKind::GlobalSize), 1);
+    EXPECT_EQ(count_parameters(guarded, ArgumentKind::GlobalSize), 1);
     const opencl::Source full = opencl::compile(fn, full_64, cpu_opencl());
     EXPECT_FALSE(has(full, "return"));
-    EXPECT_EQ(count_parameters(full, ParameterKind::GlobalSize), 0);
+    EXPECT_EQ(count_parameters(full, ArgumentKind::GlobalSize), 0);
 }
 
 TEST(OpenClSource, EveryDimensionIsGuarded) {
@@ -269,12 +269,12 @@ TEST(OpenClSource, UnusedArgumentsAreNotPassed) {
         [](Buff<float> used, Buff<float>, Const<int>, Const<float> alpha) { used[global_id().x] = alpha; });
     const opencl::Source source = opencl::compile(fn, full_64, cpu_opencl());
     ASSERT_EQ(source.parameters.size(), 3u);
-    EXPECT_EQ(source.parameters[0].kind, ParameterKind::Memory);
+    EXPECT_EQ(source.parameters[0].kind, ArgumentKind::Memory);
     EXPECT_EQ(source.parameters[0].index, 0u);
     EXPECT_EQ(source.parameters[0].size, 0u);
-    EXPECT_EQ(source.parameters[1].kind, ParameterKind::Offset);
+    EXPECT_EQ(source.parameters[1].kind, ArgumentKind::Offset);
     EXPECT_EQ(source.parameters[1].size, 8u);
-    EXPECT_EQ(source.parameters[2].kind, ParameterKind::Value);
+    EXPECT_EQ(source.parameters[2].kind, ArgumentKind::Value);
     EXPECT_EQ(source.parameters[2].index, 3u);
     EXPECT_EQ(source.parameters[2].size, 4u);
 }
@@ -308,7 +308,7 @@ TEST(OpenClSource, PrintsAreListedWithTheirTypes) {
     const opencl::Source source = opencl::compile(fn, line_of_64, cpu_opencl());
     ASSERT_EQ(source.prints.size(), 2u);
     EXPECT_TRUE(source.reports);
-    EXPECT_EQ(count_parameters(source, ParameterKind::Reports), 1);
+    EXPECT_EQ(count_parameters(source, ArgumentKind::Reports), 1);
     EXPECT_EQ(source.prints[0].format, "x {} at {}");
     ASSERT_EQ(source.prints[0].types.size(), 2u);
     EXPECT_EQ(source.prints[0].types[1].name(), "vec3<u32>");

@@ -32,7 +32,7 @@ concept Reflected = std::is_class_v<T> && requires(const T* p) {
 };
 
 template <class T>
-using Reflection = decltype(volley_reflect(static_cast<const T*>(nullptr)));
+using ReflectionOf = decltype(volley_reflect(static_cast<const T*>(nullptr)));
 
 template <Scalar T>
 [[nodiscard]] constexpr ScalarType scalar_type() noexcept {
@@ -58,7 +58,7 @@ struct Type {
         "struct whose members are declared with VOLLEY_STRUCT(Name, members...) in its own namespace");
     using scalar = void;
     static constexpr int rank = 3;
-    static DType make() { return Reflection<T>::volley_dtype(); }
+    static DType make() { return ReflectionOf<T>::volley_dtype(); }
 };
 
 template <Scalar T>

@@ -32,7 +32,7 @@ struct PartsOf {
 template <Reflected T>
 struct PartsOf<T> {
     template <template <class> class Face, class Base>
-    using type = typename Reflection<T>::template volley_members<Face, Base>;
+    using type = typename ReflectionOf<T>::template volley_members<Face, Base>;
 };
 
 template <class U>

@@ -63,7 +63,7 @@ struct Maker {
         "cast<T>(v) for scalars");
     template <class... X>
     static Value<T> make(Site at, const X&... x) {
-        return make_struct(typename Reflection<T>::volley_list{}, at, x...);
+        return make_struct(typename ReflectionOf<T>::volley_list{}, at, x...);
     }
 };
 template <class U, int N>

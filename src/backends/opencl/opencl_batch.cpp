@@ -21,7 +21,7 @@ requires(!std::is_pointer_v<T>) void append(std::string& key, const T& value) {
 void append(std::string& key, const void* thing) { append(key, reinterpret_cast<std::uintptr_t>(thing)); }
 
 /// Returns a key that is equal for launches that can share a cl_kernel.
-std::string key_of(const Kernel& kernel, const BatchCommand& command) {
+std::string key_of(const KernelVariant& kernel, const BatchCommand& command) {
     std::string key;
     append(key, static_cast<const void*>(&kernel));
     append(key, command.global);
@@ -51,13 +51,13 @@ OpenClBatch::OpenClBatch(backends::BatchPlan plan, const std::shared_ptr<Logical
 void OpenClBatch::prepare(Ready& ready, const BatchCommand& command,
                           const std::shared_ptr<LogicalDevice>& device) {
     const auto& program = static_cast<const OpenClProgram&>(*command.program);
-    const Kernel& kernel = program.kernel(variant_of(command.launch()));
+    const KernelVariant& kernel = program.kernel(variant_of(command.launch()));
     if (kernel.source.reports) return;
     const std::span<const codegen::opencl::Parameter> parameters = kernel.source.parameters;
 
     ready.patches_begin = static_cast<std::uint32_t>(patches_.size());
     for (std::uint32_t number = 0; number < parameters.size(); ++number) {
-        if (parameters[number].kind != codegen::opencl::ParameterKind::Value) continue;
+        if (parameters[number].kind != codegen::opencl::ArgumentKind::Value) continue;
         const Argument& argument = command.args[parameters[number].index];
         if (argument.dynamic != Argument::fixed) patches_.push_back({number, argument.dynamic});
     }

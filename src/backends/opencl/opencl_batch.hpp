@@ -26,7 +26,7 @@ public:
 
     /// A launch whose cl_kernel has its arguments set.
     struct Ready {
-        const Kernel* kernel = nullptr;
+        const KernelVariant* kernel = nullptr;
         KernelObject* object = nullptr;  // shared by commands that differ only in dynamic values
         std::uint32_t patches_begin = 0, patches_end = 0;
     };

@@ -63,7 +63,7 @@ std::string failing_lines(std::string_view log, std::string_view text) {
 
 }  // namespace
 
-std::string Builder::file_of(const std::string& text, const std::string& options) const {
+std::string ProgramBuilder::file_of(const std::string& text, const std::string& options) const {
     if (folder_.empty()) return {};
     const Hash128 key = Hasher()
                             .add(std::string_view(text), std::string_view(options),
@@ -72,7 +72,7 @@ std::string Builder::file_of(const std::string& text, const std::string& options
     return cat(folder_, "/opencl-", key.to_string(), ".program");
 }
 
-std::string Builder::log_of(cl_program program) const {
+std::string ProgramBuilder::log_of(cl_program program) const {
     std::size_t size = 0;
     const cl_device_id device = device_->physical().handle;
     if (device_->cl.GetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
@@ -88,7 +88,7 @@ std::string Builder::log_of(cl_program program) const {
     return log;
 }
 
-cl_program Builder::from_binary(const std::vector<char>& binary, const std::string& options) const {
+cl_program ProgramBuilder::from_binary(const std::vector<char>& binary, const std::string& options) const {
     const Api& cl = device_->cl;
     const cl_device_id device = device_->physical().handle;
     const std::size_t size = binary.size();
@@ -105,7 +105,7 @@ cl_program Builder::from_binary(const std::vector<char>& binary, const std::stri
     return nullptr;
 }
 
-void Builder::keep(cl_program program, const std::string& file) const {
+void ProgramBuilder::keep(cl_program program, const std::string& file) const {
     const Api& cl = device_->cl;
     std::size_t size = 0;
     if (cl.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS ||
@@ -117,8 +117,8 @@ void Builder::keep(cl_program program, const std::string& file) const {
     backends::store_file(file, mark, binary);
 }
 
-cl_program Builder::build(std::string_view kernel, const std::string& text,
-                          const std::string& options) const {
+cl_program ProgramBuilder::build(std::string_view kernel, const std::string& text,
+                                 const std::string& options) const {
     about_to_compile(kernel);
     device_->check_lost();
     const Api& cl = device_->cl;

@@ -11,10 +11,10 @@
 
 namespace volley::backends::opencl {
 
-class Builder {
+class ProgramBuilder {
 public:
     /// `folder` holds cached binaries; empty disables the cache.
-    Builder(std::shared_ptr<LogicalDevice> device, std::string folder)
+    ProgramBuilder(std::shared_ptr<LogicalDevice> device, std::string folder)
         : device_(std::move(device)), folder_(std::move(folder)) {}
 
     /// Builds a program, which the caller releases. Takes some milliseconds up to a second. Throws

@@ -37,8 +37,8 @@ OpenClDevice::OpenClDevice(const Api& api, const PhysicalDevice& physical, const
     scratch_ = std::make_shared<Heap>(device_, HeapUse::Device, HeapOptions{.share = options_.heap.share});
     host_ = std::make_shared<Heap>(device_, HeapUse::Host, HeapOptions{});
     info_.host_memory = heap_->shared();
-    builder_ =
-        std::make_shared<const Builder>(device_, options_.cache_folder.value_or(settings().cache_folder()));
+    builder_ = std::make_shared<const ProgramBuilder>(
+        device_, options_.cache_folder.value_or(settings().cache_folder()));
 }
 
 OpenClDevice::~OpenClDevice() = default;
@@ -62,7 +62,7 @@ std::unique_ptr<backends::Memory> OpenClDevice::import_native(const NativeBuffer
 
 NativeDevice OpenClDevice::native() const {
     const PhysicalDevice& physical = device_->physical();
-    return volley::OpenClDevice{physical.platform, physical.handle, device_->context()};
+    return OpenClDeviceHandles{physical.platform, physical.handle, device_->context()};
 }
 
 std::unique_ptr<backends::Program> OpenClDevice::compile(ir::Function fn) {

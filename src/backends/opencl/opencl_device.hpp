@@ -44,7 +44,7 @@ public:
     /// For tests: internals to inspect, or to make fail.
     [[nodiscard]] LogicalDevice& logical() noexcept { return *device_; }
     [[nodiscard]] const Heap& heap() const noexcept { return *heap_; }
-    [[nodiscard]] const Builder& builder() const noexcept { return *builder_; }
+    [[nodiscard]] const ProgramBuilder& builder() const noexcept { return *builder_; }
 
 private:
     std::shared_ptr<LogicalDevice> device_;
@@ -53,7 +53,7 @@ private:
     std::shared_ptr<Heap> heap_;
     std::shared_ptr<Heap> scratch_;  // like heap_, but not limited: reports, internal memory of queues
     std::shared_ptr<Heap> host_;
-    std::shared_ptr<const Builder> builder_;
+    std::shared_ptr<const ProgramBuilder> builder_;
 };
 
 }  // namespace volley::backends::opencl

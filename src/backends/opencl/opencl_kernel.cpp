@@ -8,20 +8,20 @@
 
 namespace volley::backends::opencl {
 
+using codegen::opencl::ArgumentKind;
 using codegen::opencl::Parameter;
-using codegen::opencl::ParameterKind;
 
 namespace {
 
 /// Returns the size of the key by which arguments of a kind are compared.
 std::uint32_t key_bytes(const Parameter& parameter) {
     switch (parameter.kind) {
-        case ParameterKind::GlobalSize: return sizeof(std::uint32_t);
-        case ParameterKind::Memory: return 2 * sizeof(std::uint64_t);  // memory id and offset
-        case ParameterKind::Offset:
-        case ParameterKind::Elements:
-        case ParameterKind::Reports: return sizeof(std::uint64_t);
-        case ParameterKind::Value: return parameter.size;
+        case ArgumentKind::GlobalSize: return sizeof(std::uint32_t);
+        case ArgumentKind::Memory: return 2 * sizeof(std::uint64_t);  // memory id and offset
+        case ArgumentKind::Offset:
+        case ArgumentKind::Elements:
+        case ArgumentKind::Reports: return sizeof(std::uint64_t);
+        case ArgumentKind::Value: return parameter.size;
     }
     return 0;
 }
@@ -87,12 +87,12 @@ void KernelObject::set(const backends::Launch& launch, const OpenClMemory* repor
     for (std::uint32_t k = 0; k < parameters_.size(); ++k) {
         const Parameter& parameter = parameters_[k];
         switch (parameter.kind) {
-            case ParameterKind::GlobalSize: {
+            case ArgumentKind::GlobalSize: {
                 const std::uint32_t size = launch.global[parameter.index];
                 if (changes(k, &size)) set_bytes(k, sizeof size, &size);
                 break;
             }
-            case ParameterKind::Memory: {
+            case ArgumentKind::Memory: {
                 const backends::Argument& argument = launch.args[parameter.index];
                 const auto& memory = static_cast<const OpenClMemory&>(*argument.memory);
                 const std::uint64_t key[2] = {memory.id(), raw ? argument.offset : 0};
@@ -105,23 +105,23 @@ void KernelObject::set(const backends::Launch& launch, const OpenClMemory* repor
                 }
                 break;
             }
-            case ParameterKind::Offset: {
+            case ArgumentKind::Offset: {
                 const backends::Argument& argument = launch.args[parameter.index];
                 const cl_ulong offset =
                     static_cast<const OpenClMemory&>(*argument.memory).offset() + argument.offset;
                 if (changes(k, &offset)) set_bytes(k, sizeof offset, &offset);
                 break;
             }
-            case ParameterKind::Elements: {
+            case ArgumentKind::Elements: {
                 const cl_ulong elements = launch.args[parameter.index].elements;
                 if (changes(k, &elements)) set_bytes(k, sizeof elements, &elements);
                 break;
             }
-            case ParameterKind::Value: {
+            case ArgumentKind::Value: {
                 if (const void* value = launch.args[parameter.index].value) set_value(k, value);
                 break;
             }
-            case ParameterKind::Reports: {
+            case ArgumentKind::Reports: {
                 const std::uint64_t key = reports->id();
                 if (!changes(k, &key)) break;
                 cl_mem buffer = reports->buffer();

@@ -11,7 +11,7 @@
 
 namespace volley::backends::opencl {
 
-using codegen::opencl::ParameterKind;
+using codegen::opencl::ArgumentKind;
 using codegen::opencl::Source;
 using codegen::opencl::Variant;
 
@@ -25,7 +25,7 @@ Source raw_source(const ir::Function& fn) {
     source.options = cat("-cl-kernel-arg-info", fn.foreign->options.empty() ? "" : " ", fn.foreign->options);
     for (std::uint32_t i = 0; i < fn.params.size(); ++i) {
         const bool is_buffer = fn.params[i].kind == ir::ParamKind::Buffer;
-        source.parameters.push_back({is_buffer ? ParameterKind::Memory : ParameterKind::Value, i,
+        source.parameters.push_back({is_buffer ? ArgumentKind::Memory : ArgumentKind::Value, i,
                                      is_buffer ? 0 : static_cast<std::uint32_t>(fn.params[i].type.size())});
     }
     return source;
@@ -46,25 +46,25 @@ Variant variant_of(const backends::Launch& launch) noexcept {
     return {launch.local, is_whole(0) && is_whole(1) && is_whole(2)};
 }
 
-OpenClProgram::OpenClProgram(ir::Function function, std::shared_ptr<const Builder> builder,
+OpenClProgram::OpenClProgram(ir::Function function, std::shared_ptr<const ProgramBuilder> builder,
                              std::shared_ptr<LogicalDevice> device, codegen::opencl::Target target,
                              ir::Dim3 local)
     : Program(std::move(function)),
       device_(std::move(device)),
       builder_(std::move(builder)),
       target_(std::move(target)) {
-    first_ = std::make_unique<Kernel>();
+    first_ = std::make_unique<KernelVariant>();
     first_->variant = {local, true};
     first_->source = write_source(first_->variant);
 }
 
-OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Builder> builder,
+OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const ProgramBuilder> builder,
                              std::shared_ptr<LogicalDevice> device)
     : Program(std::move(signature)),
       device_(std::move(device)),
       builder_(std::move(builder)),
       target_(device_->physical().target) {
-    auto kernel = std::make_unique<Kernel>();
+    auto kernel = std::make_unique<KernelVariant>();
     kernel->raw = true;
     kernel->source = raw_source(function_);
     const std::string& entry = kernel->source.entry;
@@ -97,7 +97,7 @@ OpenClProgram::OpenClProgram(ir::Function signature, std::shared_ptr<const Build
 }
 
 OpenClProgram::~OpenClProgram() {
-    const auto release = [&](const std::unique_ptr<Kernel>& kernel) {
+    const auto release = [&](const std::unique_ptr<KernelVariant>& kernel) {
         for (auto& object : kernel->objects) object.reset();
         device_->cl.ReleaseProgram(kernel->program);
     };
@@ -109,7 +109,7 @@ Source OpenClProgram::write_source(const Variant& variant) const {
     return codegen::opencl::compile(function_, variant, target_);
 }
 
-const Kernel& OpenClProgram::kernel(const Variant& requested) const {
+const KernelVariant& OpenClProgram::kernel(const Variant& requested) const {
     if (given_) {
         if (declared_[0] != 0 && declared_ != requested.local) {
             fail(ErrorCode::InvalidLaunch,
@@ -120,7 +120,7 @@ const Kernel& OpenClProgram::kernel(const Variant& requested) const {
         return *given_;
     }
     return *kernels_.find(requested, [&] {
-        auto kernel = std::make_unique<Kernel>();
+        auto kernel = std::make_unique<KernelVariant>();
         kernel->variant = requested;
         // The first source is kept until it is built.
         const bool is_first = first_ != nullptr && first_->variant == requested;
@@ -133,7 +133,7 @@ const Kernel& OpenClProgram::kernel(const Variant& requested) const {
     });
 }
 
-void OpenClProgram::build(Kernel& kernel) const {
+void OpenClProgram::build(KernelVariant& kernel) const {
     const PhysicalDevice& physical = device_->physical();
     const Source& source = kernel.source;
     const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
@@ -155,7 +155,7 @@ void OpenClProgram::build(Kernel& kernel) const {
     add_bytes(program_bytes(source, physical));
 }
 
-KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {
+KernelObject& OpenClProgram::object(const KernelVariant& kernel, unsigned slot) const {
     std::unique_ptr<KernelObject>& object = kernel.objects[slot];
     if (!object) {
         object = std::make_unique<KernelObject>(device_, kernel.program, kernel.source.entry,
@@ -164,7 +164,7 @@ KernelObject& OpenClProgram::object(const Kernel& kernel, unsigned slot) const {
     return *object;
 }
 
-void OpenClProgram::dump(const Kernel& kernel) const {
+void OpenClProgram::dump(const KernelVariant& kernel) const {
     const ir::Dim3 local = kernel.variant.local;
     backends::dump(kernel.raw ? cat("OpenCL C of ", function_.name, ", as passed")
                               : cat("OpenCL C of ", function_.name, ", local size ", local[0], "x", local[1],

@@ -17,7 +17,7 @@ namespace volley::backends::opencl {
 [[nodiscard]] codegen::opencl::Variant variant_of(const backends::Launch& launch) noexcept;
 
 /// A variant that is ready to launch.
-struct Kernel {
+struct KernelVariant {
     codegen::opencl::Variant variant;
     codegen::opencl::Source source;
     cl_program program = nullptr;
@@ -31,11 +31,11 @@ struct Kernel {
 class OpenClProgram final : public backends::Program {
 public:
     /// Generates one source immediately to detect missing device features. Throws DeviceError (Unsupported).
-    OpenClProgram(ir::Function function, std::shared_ptr<const Builder> builder,
+    OpenClProgram(ir::Function function, std::shared_ptr<const ProgramBuilder> builder,
                   std::shared_ptr<LogicalDevice> device, codegen::opencl::Target target, ir::Dim3 local);
     /// Builds `signature.foreign`, which is OpenCL C source. Throws CompileError if it does not compile or
     /// does not match the parameters.
-    OpenClProgram(ir::Function signature, std::shared_ptr<const Builder> builder,
+    OpenClProgram(ir::Function signature, std::shared_ptr<const ProgramBuilder> builder,
                   std::shared_ptr<LogicalDevice> device);
     ~OpenClProgram() override;
 
@@ -44,23 +44,23 @@ public:
     /// Returns a variant. The first request builds it (some milliseconds); later ones cost a load and a
     /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
     /// shared memory).
-    [[nodiscard]] const Kernel& kernel(const codegen::opencl::Variant& requested) const;
+    [[nodiscard]] const KernelVariant& kernel(const codegen::opencl::Variant& requested) const;
     /// Returns the kernel object of a queue, created on first use.
-    [[nodiscard]] KernelObject& object(const Kernel& kernel, unsigned slot) const;
+    [[nodiscard]] KernelObject& object(const KernelVariant& kernel, unsigned slot) const;
 
 private:
     [[nodiscard]] codegen::opencl::Source write_source(const codegen::opencl::Variant& variant) const;
-    void build(Kernel& kernel) const;
-    void dump(const Kernel& kernel) const;
+    void build(KernelVariant& kernel) const;
+    void dump(const KernelVariant& kernel) const;
 
     std::shared_ptr<LogicalDevice> device_;
-    std::shared_ptr<const Builder> builder_;
+    std::shared_ptr<const ProgramBuilder> builder_;
     codegen::opencl::Target target_;
-    ir::Dim3 declared_ = {0, 0, 0};  // the local size that a foreign source declares
-    std::unique_ptr<Kernel> given_;  // the source is foreign
+    ir::Dim3 declared_ = {0, 0, 0};         // the local size that a foreign source declares
+    std::unique_ptr<KernelVariant> given_;  // the source is foreign
 
-    mutable LastHitCache<codegen::opencl::Variant, std::unique_ptr<Kernel>> kernels_;
-    mutable std::unique_ptr<Kernel> first_;  // generated, not yet built
+    mutable LastHitCache<codegen::opencl::Variant, std::unique_ptr<KernelVariant>> kernels_;
+    mutable std::unique_ptr<KernelVariant> first_;  // generated, not yet built
 };
 
 }  // namespace volley::backends::opencl

@@ -50,7 +50,7 @@ private:
 
 /// A launch that is enqueued later, with copies of the caller's arguments.
 struct OpenClQueue::OwnedLaunch {
-    OwnedLaunch(const Kernel& requested, const backends::Launch& given, backends::ReportBuffer* buffer)
+    OwnedLaunch(const KernelVariant& requested, const backends::Launch& given, backends::ReportBuffer* buffer)
         : kernel(requested), launch(given), args(given.args.begin(), given.args.end()), reports(buffer) {
         const ir::Function& fn = given.program->function();
         values.resize(args.size());
@@ -65,7 +65,7 @@ struct OpenClQueue::OwnedLaunch {
     OwnedLaunch(const OwnedLaunch&) = delete;
     OwnedLaunch& operator=(const OwnedLaunch&) = delete;
 
-    const Kernel& kernel;
+    const KernelVariant& kernel;
     backends::Launch launch;
     std::vector<backends::Argument> args;
     std::vector<std::vector<std::byte>> values;
@@ -162,7 +162,7 @@ void OpenClQueue::fail_grid(cl_int result, const backends::Launch& launch) {
     }
 }
 
-void OpenClQueue::enqueue_grid(const Kernel& kernel, const backends::Launch& launch, cl_kernel object,
+void OpenClQueue::enqueue_grid(const KernelVariant& kernel, const backends::Launch& launch, cl_kernel object,
                                cl_event* event) {
     std::size_t global[3];
     std::size_t local[3];
@@ -182,7 +182,7 @@ void OpenClQueue::enqueue_grid(const Kernel& kernel, const backends::Launch& lau
     if (result != CL_SUCCESS) fail_grid(result, launch);
 }
 
-void OpenClQueue::enqueue_launch(const Kernel& kernel, const backends::Launch& launch,
+void OpenClQueue::enqueue_launch(const KernelVariant& kernel, const backends::Launch& launch,
                                  backends::ReportBuffer* reports, cl_event* event) {
     const auto& program = static_cast<const OpenClProgram&>(*launch.program);
     KernelObject& object = program.object(kernel, queue_.slot);
@@ -209,7 +209,7 @@ void OpenClQueue::enqueue_launch(const Kernel& kernel, const backends::Launch& l
 
 Point OpenClQueue::launch(const backends::Launch& launch) {
     const auto& program = static_cast<const OpenClProgram&>(*launch.program);
-    const Kernel& kernel = program.kernel(variant_of(launch));
+    const KernelVariant& kernel = program.kernel(variant_of(launch));
     std::unique_ptr<backends::ReportBuffer> reports;
     if (kernel.source.reports) {
         const std::uint64_t count = std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];

@@ -111,9 +111,9 @@ private:
                              std::uint64_t bytes, std::span<const std::byte> pattern);
     backends::Point fill_by_copies(Lock& lock, const OpenClMemory& memory, const backends::RectPlace& at,
                                    const backends::Rect& rect, std::span<const std::byte> pattern);
-    void enqueue_launch(const Kernel& kernel, const backends::Launch& launch, backends::ReportBuffer* reports,
-                        cl_event* event);
-    void enqueue_grid(const Kernel& kernel, const backends::Launch& launch, cl_kernel object,
+    void enqueue_launch(const KernelVariant& kernel, const backends::Launch& launch,
+                        backends::ReportBuffer* reports, cl_event* event);
+    void enqueue_grid(const KernelVariant& kernel, const backends::Launch& launch, cl_kernel object,
                       cl_event* event);
     struct Run {
         std::uint32_t commands = 0;

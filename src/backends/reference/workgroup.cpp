@@ -25,8 +25,8 @@ Lanes merged(const Lanes& a, const Lanes& b) {
 
 }  // namespace
 
-Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<const Arg> arguments,
-           const PrintSink& sink)
+GridState::GridState(const ir::Function& function, const LaunchShape& launch, std::span<const Arg> arguments,
+                     const PrintSink& sink)
     : fn(function), shape(launch), args(arguments), print(sink) {
     std::uint64_t size = 1;
     for (unsigned d = 0; d < 3; ++d) {
@@ -70,13 +70,13 @@ Grid::Grid(const ir::Function& function, const LaunchShape& launch, std::span<co
     });
 }
 
-const ir::Leaves& Grid::leaves_of_type(DType type) const {
+const ir::Leaves& GridState::leaves_of_type(DType type) const {
     const auto [entry, is_new] = leaf_table_.try_emplace(type.info());
     if (is_new && !type.is_void()) entry->second = ir::leaves_of(type);
     return entry->second;
 }
 
-Workgroup::Workgroup(const Grid& grid)
+Workgroup::Workgroup(const GridState& grid)
     : grid_(grid),
       fn_(grid.fn),
       values_(grid.value_leaves * grid.group_size),
@@ -243,7 +243,7 @@ void Workgroup::run_barrier(NodeId id, const Lanes& active) {
 
 void interpret(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args,
                const PrintSink& print) {
-    const Grid grid(fn, shape, args, print);
+    const GridState grid(fn, shape, args, print);
     Workgroup workgroup(grid);
     for (std::uint32_t z = 0; z < grid.group_count[2]; ++z) {
         for (std::uint32_t y = 0; y < grid.group_count[1]; ++y) {

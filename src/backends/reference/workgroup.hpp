@@ -17,8 +17,9 @@ namespace volley::backends::reference {
 using Lanes = std::vector<std::uint32_t>;
 
 /// State shared by all workgroups of a launch.
-struct Grid {
-    Grid(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args, const PrintSink& print);
+struct GridState {
+    GridState(const ir::Function& fn, const LaunchShape& shape, std::span<const Arg> args,
+              const PrintSink& print);
 
     const ir::Function& fn;
     const LaunchShape& shape;
@@ -42,7 +43,7 @@ private:
 
 class Workgroup {
 public:
-    explicit Workgroup(const Grid& grid);
+    explicit Workgroup(const GridState& grid);
     void run(ir::Dim3 group);
 
 private:
@@ -123,7 +124,7 @@ private:
     [[nodiscard]] ir::Dim3 local_id(std::uint32_t lane) const;
     [[nodiscard]] std::string where(NodeId id, std::uint32_t lane) const;
 
-    const Grid& grid_;
+    const GridState& grid_;
     const ir::Function& fn_;
     ir::Dim3 group_{};
     std::size_t running_ = 0;  // invocations of this workgroup inside the grid

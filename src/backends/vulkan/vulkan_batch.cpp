@@ -46,7 +46,7 @@ VulkanBatch::VulkanBatch(std::shared_ptr<LogicalDevice> device, std::shared_ptr<
             const backends::Launch launch = command.launch();
             const bool dynamic = has_dynamic_values(command);
             ready.launch.emplace(physical, launch, LaunchUse{.patched = dynamic});
-            const Kernel& kernel = ready.launch->kernel();
+            const KernelVariant& kernel = ready.launch->kernel();
             if (kernel.module.reports || !ready.launch->is_patchable()) {
                 // Compiles its variants now, as for other commands.
                 if (dynamic) static_cast<void>(PlannedLaunch(physical, launch));

@@ -88,8 +88,8 @@ std::unique_ptr<backends::Memory> VulkanDevice::import_native(const NativeBuffer
 }
 
 NativeDevice VulkanDevice::native() const {
-    return volley::VulkanDevice{device_->instance().handle(), device_->physical().handle, device_->handle(),
-                                device_->physical().queue_family};
+    return VulkanDeviceHandles{device_->instance().handle(), device_->physical().handle, device_->handle(),
+                               device_->physical().queue_family};
 }
 
 std::unique_ptr<backends::Program> VulkanDevice::compile(ir::Function fn) {

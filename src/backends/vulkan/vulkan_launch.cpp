@@ -108,12 +108,12 @@ PlannedLaunch::PlannedLaunch(const PhysicalDevice& physical, const backends::Lau
     const bool full = !use.any_grid && rest == 0 && is_whole(invocations, local);
     add(program.kernel({local, full, exceeds(groups, limit_), coarse, use.patched}), groups, {});
     if (rest != 0) {
-        const Kernel& plain = program.kernel({{factor, 1, 1}, false, true, false, use.patched});
+        const KernelVariant& plain = program.kernel({{factor, 1, 1}, false, true, false, use.patched});
         add(plain, {1, 1, 1}, {invocations[0], 0, 0});
     }
 }
 
-void PlannedLaunch::add(const Kernel& kernel, ir::Dim3 groups, ir::Dim3 first) noexcept {
+void PlannedLaunch::add(const KernelVariant& kernel, ir::Dim3 groups, ir::Dim3 first) noexcept {
     const Part& part = parts_[count_++] = {&kernel, groups, first, memory_bytes_};
     const Module& module = kernel.module;
     if (module.indirect) {

@@ -38,7 +38,7 @@ public:
 
     [[nodiscard]] const backends::Launch& launch() const noexcept { return launch_; }
     /// Returns the kernel of all workgroups, except for the last elements of a coarse launch.
-    [[nodiscard]] const Kernel& kernel() const noexcept { return *parts_[0].kernel; }
+    [[nodiscard]] const KernelVariant& kernel() const noexcept { return *parts_[0].kernel; }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return memory_bytes_; }
     /// Returns whether all dynamic values are in argument memory, which is not the case for foreign modules.
     [[nodiscard]] bool is_patchable() const noexcept;
@@ -55,7 +55,7 @@ public:
 private:
     /// One kernel and its workgroups.
     struct Part {
-        const Kernel* kernel = nullptr;
+        const KernelVariant* kernel = nullptr;
         ir::Dim3 groups = {};
         ir::Dim3 first = {};       // first workgroup
         std::uint64_t memory = 0;  // offset of its arguments
@@ -63,7 +63,7 @@ private:
     static constexpr std::size_t push_bytes = 256;  // maximum of push constants used
 
     [[nodiscard]] std::span<const Part> parts() const noexcept { return {parts_.data(), count_}; }
-    void add(const Kernel& kernel, ir::Dim3 groups, ir::Dim3 first) noexcept;
+    void add(const KernelVariant& kernel, ir::Dim3 groups, ir::Dim3 first) noexcept;
     [[nodiscard]] bool has_dynamic(const codegen::spirv::Field& field) const noexcept;
     /// Returns the number of bytes written.
     std::size_t push(const Part& part, const ArgumentSource& source, ir::Dim3 base, std::uint64_t memory,

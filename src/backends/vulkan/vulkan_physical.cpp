@@ -59,7 +59,7 @@ void append(void**& end, Struct& next, bool requested = true) {
     end = &next.pNext;
 }
 
-std::string refusal_of(std::uint32_t version, const Features& found, const PhysicalDevice& device) {
+std::string refusal_of(std::uint32_t version, const FeatureChain& found, const PhysicalDevice& device) {
     if (version < VK_API_VERSION_1_2) return "it is older than Vulkan 1.2";
     std::vector<std::string_view> missing;
     const auto need = [&](VkBool32 has, std::string_view what) {
@@ -118,8 +118,8 @@ bool tells_time(VkPhysicalDevice device, const ExtensionList& extensions) {
     return std::find(domains.begin(), domains.end(), VK_TIME_DOMAIN_DEVICE_EXT) != domains.end();
 }
 
-void pick_features(const Features& found, PhysicalDevice& to) {
-    Features& enable = to.features;
+void pick_features(const FeatureChain& found, PhysicalDevice& to) {
+    FeatureChain& enable = to.features;
     const VkPhysicalDeviceFeatures& core = found.core.features;
     enable.core.features.shaderInt16 = core.shaderInt16;
     enable.core.features.shaderInt64 = core.shaderInt64;
@@ -210,7 +210,7 @@ void fill_info(const Properties& properties, unsigned index, PhysicalDevice& to)
 }
 
 void fill_target(const Properties& properties, PhysicalDevice& to) {
-    const Features& enabled = to.features;
+    const FeatureChain& enabled = to.features;
     const VkPhysicalDeviceVulkan12Properties& v12 = properties.v12;
     codegen::spirv::Target& target = to.target;
     target.f16 = enabled.v12.shaderFloat16 != 0;
@@ -270,7 +270,7 @@ void fill_target(const Properties& properties, PhysicalDevice& to) {
 
 }  // namespace
 
-VkPhysicalDeviceFeatures2* Features::chain() noexcept {
+VkPhysicalDeviceFeatures2* FeatureChain::chain() noexcept {
     void** end = &core.pNext;
     append(end, v11);
     append(end, v12);
@@ -288,7 +288,7 @@ std::string describe(VkPhysicalDevice device, unsigned index, std::uint32_t inst
     vkGetPhysicalDeviceProperties(device, &first);
     to.info.name = static_cast<const char*>(first.deviceName);
     const std::uint32_t version = std::min(first.apiVersion, instance_version);
-    Features found;
+    FeatureChain found;
     if (version < VK_API_VERSION_1_2) return refusal_of(version, found, to);
 
     const ExtensionList extensions(device);

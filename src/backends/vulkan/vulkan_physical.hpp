@@ -20,7 +20,7 @@ inline constexpr VkBufferUsageFlags buffer_usage =
     VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
 
 /// The features to query or enable, as a chain for vkCreateDevice. Copies must be linked again with chain().
-struct Features {
+struct FeatureChain {
     VkPhysicalDeviceFeatures2 core =
         structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     VkPhysicalDeviceVulkan11Features v11 =
@@ -45,7 +45,7 @@ struct PhysicalDevice {
     VkPhysicalDevice handle = VK_NULL_HANDLE;
     DeviceInfo info;
     codegen::spirv::Target target;
-    Features features;  // to enable
+    FeatureChain features;  // to enable
     std::vector<const char*> extensions;
 
     VkDriverId driver = VkDriverId{};

@@ -34,7 +34,7 @@ VulkanProgram::VulkanProgram(ir::Function function, std::shared_ptr<PipelineCach
       target_(std::move(target)) {
     if (target_.coarsening.factor > 1 && passes::can_coarsen(function_))
         blocks_ = passes::streamed(function_);
-    first_ = std::make_unique<Kernel>();
+    first_ = std::make_unique<KernelVariant>();
     first_->variant = {local, true};
     first_->module = write_module(first_->variant);
 }
@@ -45,7 +45,7 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
       device_(std::move(device)),
       cache_(std::move(cache)),
       target_(device_->physical().target),
-      given_(std::make_unique<Kernel>()) {
+      given_(std::make_unique<KernelVariant>()) {
     given_->variant = {local, true};
     given_->module = std::move(module);
     given_->print_bytes = backends::print_bytes(given_->module.prints);
@@ -53,7 +53,7 @@ VulkanProgram::VulkanProgram(ir::Function signature, std::shared_ptr<PipelineCac
 }
 
 VulkanProgram::~VulkanProgram() {
-    const auto destroy = [&](const std::unique_ptr<Kernel>& kernel) {
+    const auto destroy = [&](const std::unique_ptr<KernelVariant>& kernel) {
         device_->vk.vkDestroyPipeline(device_->handle(), kernel->pipeline, nullptr);
     };
     kernels_.for_each(destroy);
@@ -64,7 +64,7 @@ spirv::Module VulkanProgram::write_module(const spirv::Variant& variant) const {
     return spirv::compile(function_, variant, target_);
 }
 
-const Kernel& VulkanProgram::kernel(const spirv::Variant& requested) const {
+const KernelVariant& VulkanProgram::kernel(const spirv::Variant& requested) const {
     if (given_) {
         if (requested.based) {
             const std::array<std::uint32_t, 3>& most = device_->physical().max_groups;
@@ -80,7 +80,7 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& requested) const {
                  given_->variant.local[2]));
     }
     return *kernels_.find(requested, [&] {
-        auto kernel = std::make_unique<Kernel>();
+        auto kernel = std::make_unique<KernelVariant>();
         kernel->variant = requested;
         // The first module is kept until its pipeline exists.
         const bool is_first = first_ != nullptr && first_->variant == requested;
@@ -93,7 +93,7 @@ const Kernel& VulkanProgram::kernel(const spirv::Variant& requested) const {
     });
 }
 
-void VulkanProgram::make_pipeline(Kernel& kernel) const {
+void VulkanProgram::make_pipeline(KernelVariant& kernel) const {
     const PhysicalDevice& physical = device_->physical();
     const spirv::Module& module = kernel.module;
     const auto subject = [&] { return cat("kernel '", function_.name, "' on ", device_->name()); };
@@ -159,7 +159,7 @@ void VulkanProgram::make_pipeline(Kernel& kernel) const {
     add_bytes(pipeline_bytes(module));
 }
 
-void VulkanProgram::dump(const Kernel& kernel) const {
+void VulkanProgram::dump(const KernelVariant& kernel) const {
     const ir::Dim3 local = kernel.variant.local;
     backends::dump(cat("SPIR-V of ", function_.name, ", local size ", local[0], "x", local[1], "x", local[2],
                        kernel.variant.full ? ", whole grid" : ""),

@@ -14,7 +14,7 @@
 namespace volley::backends::vulkan {
 
 /// A variant that is ready to launch.
-struct Kernel {
+struct KernelVariant {
     codegen::spirv::Variant variant;
     codegen::spirv::Module module;
     VkPipeline pipeline = VK_NULL_HANDLE;
@@ -42,21 +42,21 @@ public:
     /// Returns a variant. The first request compiles it (some milliseconds); later ones cost a load and a
     /// compare. It lives as long as the program. Throws CompileError, DeviceError, LaunchError (too much
     /// shared memory).
-    [[nodiscard]] const Kernel& kernel(const codegen::spirv::Variant& requested) const;
+    [[nodiscard]] const KernelVariant& kernel(const codegen::spirv::Variant& requested) const;
 
 private:
     [[nodiscard]] codegen::spirv::Module write_module(const codegen::spirv::Variant& variant) const;
-    void make_pipeline(Kernel& kernel) const;
-    void dump(const Kernel& kernel) const;
+    void make_pipeline(KernelVariant& kernel) const;
+    void dump(const KernelVariant& kernel) const;
 
     std::shared_ptr<LogicalDevice> device_;
     std::shared_ptr<PipelineCache> cache_;
     codegen::spirv::Target target_;
-    std::unique_ptr<Kernel> given_;  // the module is foreign
+    std::unique_ptr<KernelVariant> given_;  // the module is foreign
     std::vector<bool> blocks_;
 
-    mutable LastHitCache<codegen::spirv::Variant, std::unique_ptr<Kernel>> kernels_;
-    mutable std::unique_ptr<Kernel> first_;  // generated, without its pipeline
+    mutable LastHitCache<codegen::spirv::Variant, std::unique_ptr<KernelVariant>> kernels_;
+    mutable std::unique_ptr<KernelVariant> first_;  // generated, without its pipeline
 };
 
 }  // namespace volley::backends::vulkan

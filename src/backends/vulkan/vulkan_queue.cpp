@@ -167,7 +167,7 @@ Point VulkanQueue::launch(const backends::Launch& requested) { return launch(req
 
 Point VulkanQueue::launch(const backends::Launch& requested, const std::byte* values) {
     const PlannedLaunch planned(device_->physical(), requested);
-    const Kernel& kernel = planned.kernel();
+    const KernelVariant& kernel = planned.kernel();
     ArgumentSource source;
     source.values = values;
     std::unique_ptr<backends::ReportBuffer> reports;

@@ -69,7 +69,7 @@ void CommandRecorder::launch(const PlannedLaunch& launch, const ArgumentSource& 
                                            1, &set, 0, nullptr);
     }
     launch.for_each_dispatch(
-        source, [&](const Kernel& kernel, ir::Dim3 groups, std::span<const std::byte> push) {
+        source, [&](const KernelVariant& kernel, ir::Dim3 groups, std::span<const std::byte> push) {
             if (bound_ != kernel.pipeline)
                 device_.vk.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
             bound_ = kernel.pipeline;

@@ -47,7 +47,7 @@ KernelEmitter::KernelEmitter(const ir::Function& fn, const Variant& variant, con
       variant_(variant),
       features_(features),
       d_(dialect),
-      site_{fn, features},
+      site_{fn, features.device},
       helpers_(dialect),
       s_(dialect, features, helpers_, site_),
       values_(fn.nodes.size()),
@@ -223,7 +223,7 @@ std::string KernelEmitter::prologue(std::string_view body) {
 std::string KernelEmitter::signature(std::string_view body) {
     const auto words = words_of(body);
     std::vector<std::string> list;
-    const auto add = [&](ParameterKind kind, std::size_t index, std::size_t size, std::string text) {
+    const auto add = [&](ArgumentKind kind, std::size_t index, std::size_t size, std::string text) {
         out_.parameters.push_back(
             {kind, static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(size)});
         list.push_back(std::move(text));
@@ -238,26 +238,26 @@ std::string KernelEmitter::signature(std::string_view body) {
             const std::string type = param.type.is_scalar()
                                          ? std::string(d_.type(s_.memory_type(param.type.scalar())))
                                          : name + "_t";
-            add(ParameterKind::Value, p, param.type.size(), cat("const ", type, ' ', name));
+            add(ArgumentKind::Value, p, param.type.size(), cat("const ", type, ' ', name));
             continue;
         }
         const std::string memory = name + "_memory";
         const std::string offset = name + "_offset";
         const std::string elements = name + "_elements";
         if (words.contains(memory)) {
-            add(ParameterKind::Memory, p, 0,
+            add(ArgumentKind::Memory, p, 0,
                 cat(param.read_only ? "const " : "", d_.space(Space::Global), d_.type(ScalarType::U8), "* ",
                     memory));
-            add(ParameterKind::Offset, p, 8, cat("const ", wide, ' ', offset));
+            add(ArgumentKind::Offset, p, 8, cat("const ", wide, ' ', offset));
         }
-        if (words.contains(elements)) add(ParameterKind::Elements, p, 8, cat("const ", wide, ' ', elements));
+        if (words.contains(elements)) add(ArgumentKind::Elements, p, 8, cat("const ", wide, ' ', elements));
     }
     for (unsigned d = 0; d < 3; ++d) {
         const std::string name = cat("global_size_", axes[d]);
-        if (words.contains(name)) add(ParameterKind::GlobalSize, d, 4, cat("const ", word, ' ', name));
+        if (words.contains(name)) add(ArgumentKind::GlobalSize, d, 4, cat("const ", word, ' ', name));
     }
     out_.reports = words.contains("reports");
-    if (out_.reports) add(ParameterKind::Reports, 0, 0, cat(d_.space(Space::Global), word, "* reports"));
+    if (out_.reports) add(ArgumentKind::Reports, 0, 0, cat(d_.space(Space::Global), word, "* reports"));
     std::string text = cat(d_.kernel_head(variant_), out_.entry, '(');
     for (std::size_t k = 0; k < list.size(); ++k) text += cat(k > 0 ? "," : "", "\n        ", list[k]);
     return text + ") {\n";

@@ -142,7 +142,7 @@ private:
     const Variant variant_;
     const Features& features_;
     const Dialect& d_;
-    Site site_;
+    EmittedNode site_;
     Helpers helpers_;
     ScalarCode s_;
     Names names_;

@@ -1,7 +1,6 @@
 // Literals, integers and bools.
 #include "codegen/clike/scalar_code.hpp"
 
-#include "codegen/api/refusal.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -12,10 +11,6 @@
 namespace volley::codegen::clike {
 
 using ir::Op;
-
-void Site::refuse(std::string_view lacks, std::string_view advice) const {
-    codegen::refuse(fn, node, features.device, lacks, advice);
-}
 
 ScalarType ScalarCode::unsigned_of(ScalarType s) {
     switch (size_of(s)) {

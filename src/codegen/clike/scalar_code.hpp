@@ -6,6 +6,7 @@
 // with). Signed arithmetic is done unsigned, because C leaves signed overflow undefined.
 #pragma once
 
+#include "codegen/api/refusal.hpp"
 #include "codegen/clike/expression.hpp"
 #include "codegen/clike/helpers.hpp"
 #include "codegen/clike/source.hpp"
@@ -14,17 +15,9 @@
 
 namespace volley::codegen::clike {
 
-/// The node being emitted, for error messages.
-struct Site {
-    const ir::Function& fn;
-    const Features& features;
-    ir::NodeId node = ir::none;
-    [[noreturn]] void refuse(std::string_view lacks, std::string_view advice) const;
-};
-
 class ScalarCode {
 public:
-    ScalarCode(const Dialect& dialect, const Features& features, Helpers& helpers, const Site& site)
+    ScalarCode(const Dialect& dialect, const Features& features, Helpers& helpers, const EmittedNode& site)
         : d_(dialect), features_(features), helpers_(helpers), site_(site) {}
 
     /// Returns the type of a scalar in the text, and in memory except for bool.
@@ -64,7 +57,7 @@ private:
     const Dialect& d_;
     const Features& features_;
     Helpers& helpers_;
-    const Site& site_;
+    const EmittedNode& site_;
 };
 
 }  // namespace volley::codegen::clike

@@ -19,7 +19,7 @@ struct Variant {
 };
 
 /// The kinds of kernel function arguments.
-enum class ParameterKind : std::uint8_t {
+enum class ArgumentKind : std::uint8_t {
     GlobalSize,  // 32 bits, one per dimension: `index` is 0, 1 or 2
     Memory,      // pointer: the memory object of buffer `index`
     Offset,      // 64 bits: byte offset of the buffer in its memory object
@@ -29,7 +29,7 @@ enum class ParameterKind : std::uint8_t {
 };
 
 struct Parameter {
-    ParameterKind kind = ParameterKind::Value;
+    ArgumentKind kind = ArgumentKind::Value;
     std::uint32_t index = 0;  // of the kernel's parameter or dimension
     std::uint32_t size = 0;   // bytes that the driver expects; 0 for pointers
 };

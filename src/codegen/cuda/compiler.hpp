@@ -30,8 +30,8 @@ struct Target {
     friend bool operator==(const Target&, const Target&) = default;
 };
 
+using clike::ArgumentKind;
 using clike::Parameter;
-using clike::ParameterKind;
 using clike::Source;
 using clike::Variant;
 

@@ -18,7 +18,7 @@ unsigned step_of(unsigned n, unsigned width) {
     return n;
 }
 
-struct Source {
+struct LanePosition {
     unsigned vector = 0;
     unsigned lane = 0;
 };
@@ -33,7 +33,7 @@ Val gather_lanes(CodeBuilder& c, std::span<const Val> vectors, const From& from)
         std::array<int, 64> second{};  // lanes of v and vector j
         bool used = false;
         for (unsigned l = 0; l < c.W; ++l) {
-            const Source source = from(l);
+            const LanePosition source = from(l);
             const bool here = source.vector == j;
             used = used || here;
             first[l] = here ? static_cast<int>(source.lane) : -1;
@@ -59,7 +59,7 @@ std::vector<Val> deinterleave(CodeBuilder& c, const std::vector<Val>& items) {
         std::vector<Val> every;
         for (unsigned j = 0; j < n / p; ++j) {
             every.push_back(gather_lanes(c, std::span(items).subspan(std::size_t{j} * p, p), [&](unsigned l) {
-                return Source{(l * p + r) / c.W, (l * p + r) % c.W};
+                return LanePosition{(l * p + r) / c.W, (l * p + r) % c.W};
             }));
         }
         const std::vector<Val> apart = deinterleave(c, every);
@@ -84,7 +84,7 @@ std::vector<Val> interleave(CodeBuilder& c, const std::vector<Val>& components) 
         for (unsigned r = 0; r < p; ++r) together[r] = every[r][i / p];
         const unsigned first = i % p * c.W;  // position in the p vectors that replace these p
         items.push_back(gather_lanes(c, together, [&](unsigned l) {
-            return Source{(first + l) % p, (first + l) / p};
+            return LanePosition{(first + l) % p, (first + l) / p};
         }));
     }
     return items;

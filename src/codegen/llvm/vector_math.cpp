@@ -23,13 +23,13 @@ namespace {
 using ir::Op;
 namespace math = passes::math;
 
-struct Named {
+struct LibraryFunction {
     Op op;
     const char* c_name;        // without the f suffix of the f32 form
     const char* sleef_suffix;  // accuracy class
     bool binary;
 };
-constexpr Named named_functions[] = {
+constexpr LibraryFunction named_functions[] = {
     {Op::Sin, "sin", "u10", false},     {Op::Cos, "cos", "u10", false},
     {Op::Tan, "tan", "u10", false},     {Op::Asin, "asin", "u10", false},
     {Op::Acos, "acos", "u10", false},   {Op::Atan, "atan", "u10", false},
@@ -72,7 +72,7 @@ std::vector<SleefForm> sleef_forms(const Isa& isa, bool f64) {
     return forms;
 }
 
-Val call_c(CodeBuilder& c, const Named& f, bool f64, Val x, Val y) {
+Val call_c(CodeBuilder& c, const LibraryFunction& f, bool f64, Val x, Val y) {
     const std::string name = cat(f.c_name, f64 ? "" : "f");
     const auto one = [&](Val a, Val b) {
         return f.binary ? c.call_external(name.c_str(), c.L.TypeOf(a), {a, b})
@@ -87,8 +87,8 @@ Val call_c(CodeBuilder& c, const Named& f, bool f64, Val x, Val y) {
 }
 
 Val call_library(CodeBuilder& c, Op op, ScalarType type, Val x, Val y) {
-    const Named* found = nullptr;
-    for (const Named& f : named_functions) {
+    const LibraryFunction* found = nullptr;
+    for (const LibraryFunction& f : named_functions) {
         if (f.op == op) found = &f;
     }
     if (found == nullptr)

@@ -37,8 +37,8 @@ struct Target {
 
 // The calling convention is the same in every C-like language. Composite values are structs in the host's
 // layout, passed by value; bool is a uchar, f16 a ushort.
+using clike::ArgumentKind;
 using clike::Parameter;
-using clike::ParameterKind;
 using clike::Source;
 using clike::Variant;
 

@@ -7,11 +7,11 @@ namespace volley::codegen::spirv {
 namespace {
 
 // The operands that follow the opcode.
-enum class Shape : std::uint8_t { Statement, Result, TypedResult };
+enum class OperandShape : std::uint8_t { Statement, Result, TypedResult };
 
-struct Named {
+struct NamedOperation {
     std::string_view name;
-    Shape shape = Shape::Statement;
+    OperandShape shape = OperandShape::Statement;
 };
 
 // clang-format off
@@ -49,11 +49,11 @@ struct Named {
     X(OpUMulExtended) X(OpUndef) X(OpVariable)
 // clang-format on
 
-Named named(std::uint32_t opcode) {
+NamedOperation named(std::uint32_t opcode) {
     switch (static_cast<spv::Op>(opcode)) {
 #define VOLLEY_SPIRV_NAME(name, shape) \
     case spv::Op::name:                \
-        return {#name, Shape::shape};
+        return {#name, OperandShape::shape};
 #define VOLLEY_SPIRV_STATEMENT(name) VOLLEY_SPIRV_NAME(name, Statement)
 #define VOLLEY_SPIRV_RESULT(name) VOLLEY_SPIRV_NAME(name, Result)
 #define VOLLEY_SPIRV_TYPED_RESULT(name) VOLLEY_SPIRV_NAME(name, TypedResult)
@@ -120,16 +120,16 @@ std::string text_at(std::span<const std::uint32_t> words, std::size_t& at) {
 
 std::string line(std::span<const std::uint32_t> words) {
     const auto op = static_cast<spv::Op>(words[0] & 0xffff);
-    const Named info = named(words[0] & 0xffff);
+    const NamedOperation info = named(words[0] & 0xffff);
     const std::string name = info.name.empty() ? cat("Op", words[0] & 0xffff) : std::string(info.name);
     std::size_t at = 1;
     std::string type;
     std::string result;
-    if (info.shape == Shape::TypedResult && words.size() >= 3) {
+    if (info.shape == OperandShape::TypedResult && words.size() >= 3) {
         type = cat(" %", words[1]);
         result = cat("%", words[2], " = ");
         at = 3;
-    } else if (info.shape == Shape::Result && words.size() >= 2) {
+    } else if (info.shape == OperandShape::Result && words.size() >= 2) {
         result = cat("%", words[1], " = ");
         at = 2;
     }

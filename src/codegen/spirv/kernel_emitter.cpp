@@ -15,7 +15,7 @@ KernelEmitter::KernelEmitter(const ir::Function& fn, const Variant& variant, con
     : fn_(fn),
       variant_(variant),
       target_(target),
-      site_{fn, target},
+      site_{fn, target.device},
       plan_(fn, variant, target),
       s_(m_, target, site_),
       values_(fn.nodes.size()),

@@ -175,7 +175,7 @@ private:
     const ir::Function& fn_;
     const Variant variant_;
     const Target& target_;
-    Site site_;
+    EmittedNode site_;
     KernelPlan plan_;
     ModuleBuilder m_;
     ScalarCode s_;

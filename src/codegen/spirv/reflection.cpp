@@ -27,12 +27,12 @@ constexpr bool is(std::uint32_t word, Enum name) {
     return word == word_of(name);
 }
 
-struct Type {
+struct TypeInstruction {
     spv::Op op = spv::Op::OpNop;
     std::vector<std::uint32_t> operands;  // after the result id
 };
 
-struct Variable {
+struct VariableInstruction {
     std::uint32_t id = 0;
     std::uint32_t type = 0;
     std::uint32_t storage = 0;  // spv::StorageClass, or anything else
@@ -51,7 +51,7 @@ public:
         }
         Reflection found;
         found.local = local_size();
-        for (const Variable& variable : variables_) add(found, variable);
+        for (const VariableInstruction& variable : variables_) add(found, variable);
         std::sort(found.bindings.begin(), found.bindings.end());
         found.capabilities = std::move(capabilities_);
         return found;
@@ -192,7 +192,7 @@ private:
         return size;
     }
 
-    [[nodiscard]] const Type& type(std::uint32_t id) const {
+    [[nodiscard]] const TypeInstruction& type(std::uint32_t id) const {
         const auto found = types_.find(id);
         if (found == types_.end()) broken();
         return found->second;
@@ -208,8 +208,8 @@ private:
         return found == members_.end() ? std::nullopt : std::optional(found->second);
     }
 
-    void add(Reflection& found, const Variable& variable) const {
-        const Type& pointer = type(variable.type);
+    void add(Reflection& found, const VariableInstruction& variable) const {
+        const TypeInstruction& pointer = type(variable.type);
         if (pointer.op != spv::Op::OpTypePointer || pointer.operands.size() < 2) broken();
         const std::uint32_t pointee = pointer.operands[1];
         switch (static_cast<spv::StorageClass>(variable.storage)) {
@@ -239,7 +239,7 @@ private:
     }
 
     void add_push(Reflection& found, std::uint32_t block) const {
-        const Type& structure = type(block);
+        const TypeInstruction& structure = type(block);
         if (structure.op != spv::Op::OpTypeStruct) broken();
         for (std::uint32_t i = 0; i < structure.operands.size(); ++i) {
             const auto offset = member(block, i, spv::Decoration::Offset);
@@ -257,7 +257,7 @@ private:
     [[nodiscard]] std::uint64_t size_of(std::uint32_t id, std::uint32_t block, std::uint32_t index,
                                         unsigned depth) const {
         if (depth > max_nesting) broken();
-        const Type& t = type(id);
+        const TypeInstruction& t = type(id);
         const auto operand = [&](std::size_t k) {
             if (k >= t.operands.size()) broken();
             return t.operands[k];
@@ -302,8 +302,8 @@ private:
     std::uint32_t entry_id_ = 0;
     std::uint32_t size_constant_ = 0;
     std::vector<std::uint32_t> capabilities_;
-    std::vector<Variable> variables_;
-    std::unordered_map<std::uint32_t, Type> types_;
+    std::vector<VariableInstruction> variables_;
+    std::unordered_map<std::uint32_t, TypeInstruction> types_;
     std::unordered_map<std::uint32_t, std::uint32_t> constants_;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> composites_;
     std::unordered_map<std::uint32_t, ir::Dim3> local_;

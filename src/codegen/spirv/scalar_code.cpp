@@ -1,8 +1,6 @@
 // Representation, bools, and integers of up to 64 native bits.
 #include "codegen/spirv/scalar_code.hpp"
 
-#include "codegen/api/refusal.hpp"
-
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -13,10 +11,6 @@
 namespace volley::codegen::spirv {
 
 using ir::Op;
-
-void Site::refuse(std::string_view lacks, std::string_view advice) const {
-    codegen::refuse(fn, node, target.device, lacks, advice);
-}
 
 Id ScalarCode::type(ScalarType s) {
     switch (s) {

@@ -6,6 +6,7 @@
 // operations.
 #pragma once
 
+#include "codegen/api/refusal.hpp"
 #include "codegen/spirv/compiler.hpp"
 #include "codegen/spirv/module_builder.hpp"
 #include "ir/function.hpp"
@@ -19,17 +20,9 @@ struct Scalar {
     Id high = 0;  // the high word of a pair, else 0
 };
 
-/// The node being emitted, for error messages: "vulkan:0 (...) has no f64; mul at scale.cpp:8; ...".
-struct Site {
-    const ir::Function& fn;
-    const Target& target;
-    ir::NodeId node = ir::none;
-    [[noreturn]] void refuse(std::string_view lacks, std::string_view advice) const;
-};
-
 class ScalarCode {
 public:
-    ScalarCode(ModuleBuilder& module, const Target& target, const Site& site)
+    ScalarCode(ModuleBuilder& module, const Target& target, const EmittedNode& site)
         : m_(module), target_(target), site_(site) {}
 
     [[nodiscard]] bool paired(ScalarType s) const {
@@ -136,7 +129,7 @@ private:
 
     ModuleBuilder& m_;
     const Target& target_;
-    const Site& site_;
+    const EmittedNode& site_;
 
     Id divide_ = 0, fused32_ = 0, fused64_ = 0;
 };
