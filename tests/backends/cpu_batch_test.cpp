@@ -18,9 +18,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backends::Batch;
-using backends::BatchPlan;
-using backends::Point;
 using testing::buffer_argument;
 using testing::copy_command;
 using testing::dynamic_argument;

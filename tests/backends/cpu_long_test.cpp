@@ -14,7 +14,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backends::Point;
 using testing::HeldKernel;
 using namespace std::chrono_literals;
 

@@ -13,7 +13,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backends::Point;
 using testing::Gate;
 using namespace std::chrono_literals;
 

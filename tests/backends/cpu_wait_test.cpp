@@ -18,7 +18,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backends::Point;
 using runtime::HostPoint;
 using testing::Gate;
 using testing::unless_sanitized;

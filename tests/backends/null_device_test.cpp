@@ -17,9 +17,6 @@
 namespace volley::backends::null {
 namespace {
 
-using backends::BatchCommand;
-using backends::BatchKind;
-using backends::BatchPlan;
 using testing::copy_at;
 using testing::fill_at;
 using testing::read_at;

@@ -12,8 +12,6 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backends::Point;
-
 std::atomic<unsigned> enqueued{0};
 std::atomic<unsigned> flushed{0};
 std::atomic<unsigned> values_set{0};

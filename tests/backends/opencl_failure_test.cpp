@@ -11,8 +11,6 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backends::Point;
-
 class OpenClFailureTest : public OpenClTest {
 protected:
     void SetUp() override {

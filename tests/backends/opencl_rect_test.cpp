@@ -14,8 +14,6 @@
 namespace volley::backends::opencl {
 namespace {
 
-using backends::Point;
-
 /// Counts calls, and fails from the given one on.
 std::map<std::string, int> calls;
 std::atomic<int> until_failure{-1};

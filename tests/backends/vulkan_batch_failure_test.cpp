@@ -8,9 +8,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::BatchCommand;
-using backends::Point;
-
 class VulkanBatchFailureTest : public VulkanBatchFixture {};
 VOLLEY_VULKAN_SUITE(VulkanBatchFailureTest);
 

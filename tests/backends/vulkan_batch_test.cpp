@@ -18,11 +18,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::Argument;
-using backends::BatchCommand;
-using backends::BatchKind;
-using backends::Point;
-
 class VulkanBatchTest : public VulkanBatchFixture {};
 VOLLEY_VULKAN_SUITE(VulkanBatchTest);
 

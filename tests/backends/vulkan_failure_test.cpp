@@ -10,8 +10,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::Point;
-
 class VulkanFailureTest : public VulkanTest {
 protected:
     void SetUp() override {

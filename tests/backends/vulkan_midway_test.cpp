@@ -13,8 +13,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::Point;
-using backends::TimesScope;
 using namespace std::chrono_literals;
 
 /// Counts reported times.

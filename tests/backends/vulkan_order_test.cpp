@@ -12,9 +12,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::Launch;
-using backends::Point;
-
 class VulkanOrderTest : public VulkanTest {
 protected:
     void SetUp() override {

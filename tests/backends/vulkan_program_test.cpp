@@ -19,8 +19,6 @@
 namespace volley::backends::vulkan {
 namespace {
 
-using backends::Point;
-
 class VulkanProgramTest : public VulkanTest {
 protected:
     void SetUp() override {

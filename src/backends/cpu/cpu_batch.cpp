@@ -14,9 +14,6 @@
 namespace volley::backends::cpu {
 namespace {
 
-using backends::BatchCommand;
-using backends::BatchKind;
-
 constexpr double call_ns = 20;  // of an empty command
 /// Sequential work goes to another thread if it takes longer than waking that thread.
 constexpr double in_line_ns = 50'000;

@@ -13,8 +13,6 @@
 
 namespace volley::backends::cpu {
 
-using backends::Point;
-
 Point CpuQueue::launch(const backends::Launch& launch) {
     KernelRun run = prepare_launch(launch, timeline_.threads());
     const std::size_t size = run.program->args().size;

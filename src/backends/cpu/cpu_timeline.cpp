@@ -11,8 +11,6 @@
 
 namespace volley::backends::cpu {
 
-using backends::Point;
-
 namespace {
 
 constexpr Point backlog = 4096;  // pending commands before the submitting thread helps

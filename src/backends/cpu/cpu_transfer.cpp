@@ -12,12 +12,6 @@
 
 namespace volley::backends::cpu {
 
-using backends::Memory;
-using backends::Point;
-using backends::Rect;
-using backends::RectMove;
-using backends::RectPlace;
-
 namespace {
 
 constexpr std::uint64_t small_copy = 256 * 1024;  // bytes moved in small_ns

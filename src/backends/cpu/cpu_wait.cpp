@@ -11,8 +11,6 @@
 
 namespace volley::backends::cpu {
 
-using backends::Point;
-
 Point CpuTimeline::follow(backends::Timeline& other, Point point) {
     if (other.completed() >= point || &other == this) return last();
     auto* const queue = dynamic_cast<CpuTimeline*>(&other);

@@ -7,10 +7,6 @@
 
 namespace volley::backends::opencl {
 
-using backends::Argument;
-using backends::BatchCommand;
-using backends::BatchKind;
-
 namespace {
 
 template <class T>

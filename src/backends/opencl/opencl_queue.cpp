@@ -13,8 +13,6 @@
 
 namespace volley::backends::opencl {
 
-using backends::Point;
-
 namespace {
 
 constexpr std::size_t backlog = 1024;       // pending commands before the submitting thread waits

@@ -6,10 +6,6 @@
 
 namespace volley::backends::opencl {
 
-using backends::Rect;
-using backends::RectMove;
-using backends::RectPlace;
-
 namespace {
 
 using Size3 = std::array<std::size_t, 3>;

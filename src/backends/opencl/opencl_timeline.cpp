@@ -11,8 +11,6 @@
 
 namespace volley::backends::opencl {
 
-using backends::Point;
-
 struct OpenClTimeline::WakeUp {
     std::shared_ptr<Sleeper> sleeper;
     Point point = 0;

@@ -14,8 +14,6 @@
 
 namespace volley::backends::reference {
 
-using backends::Point;
-
 namespace {
 
 // Plain loops instead of the shared functions, which are tested against them.

@@ -9,9 +9,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::BatchCommand;
-using backends::BatchKind;
-
 namespace {
 
 bool has_dynamic_values(const BatchCommand& command) {

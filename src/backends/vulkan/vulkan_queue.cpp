@@ -10,7 +10,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::Point;
 namespace {
 
 constexpr std::size_t backlog = 1024;     // pending points before the submitting thread waits

@@ -13,10 +13,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::BatchCommand;
-using backends::BatchKind;
-using backends::Point;
-
 namespace {
 
 constexpr std::size_t most_copies = 4;             // recordings of one size

@@ -11,11 +11,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::Rect;
-using backends::RectMove;
-using backends::RectPart;
-using backends::RectPlace;
-
 namespace {
 
 constexpr std::size_t region_batch = 256;  // regions per call

@@ -6,8 +6,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::Point;
-
 VulkanTimeline::VulkanTimeline(std::shared_ptr<LogicalDevice> device, backends::ReportPool& reports)
     : DeviceTimeline(reports, device->physical().info.software), device_(std::move(device)) {
     auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);

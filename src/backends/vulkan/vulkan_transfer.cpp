@@ -15,12 +15,6 @@
 
 namespace volley::backends::vulkan {
 
-using backends::Point;
-using backends::Rect;
-using backends::RectMove;
-using backends::RectPart;
-using backends::RectPlace;
-
 namespace {
 
 constexpr std::uint64_t small_bytes = 256 * 1024;      // moved by the calling thread

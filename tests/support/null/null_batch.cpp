@@ -10,9 +10,6 @@
 namespace volley::backends::null {
 namespace {
 
-using backends::BatchCommand;
-using backends::BatchKind;
-
 void check_order(const std::vector<BatchCommand>& commands, std::uint32_t number) {
     const BatchCommand& command = commands[number];
     const auto wrong = [&](std::string_view what) {

@@ -12,8 +12,6 @@
 
 namespace volley::backends::null {
 
-using backends::Point;
-
 void NullTimeline::wait(Point point) {
     if (completed() >= point) return;
     NullEntry entry;
