@@ -1,8 +1,8 @@
 // map(lambda): arrays whose elements are computed where an algorithm reads them, and store maps, which
 // process elements where it writes them. They fuse the code of a program into the kernels of algorithms.
 //
-//     auto product = map([](Value<u32> i, Buff<const float> a, Buff<const float> b) { return a[i] * b[i];
-//     })(a, b); float dot = reduce::sum(product).item();  // one pass over memory, no temporary
+//     auto product = map([](Value<u32> i, Buff<const float> a, Buff<const float> b) { return a[i] * b[i]; });
+//     float dot = reduce::sum(product(a, b)).item();  // one pass over memory, no temporary
 #pragma once
 
 #include <volley/algorithms/any_sink.hpp>
@@ -143,8 +143,8 @@ template <class F>
 /// Returns a function that makes sinks from its arguments. The lambda takes the indices, the value to store,
 /// and other parameters as map() does. The last leading Value parameter is the value.
 ///
-///     auto out = store_map([](Value<u32> i, Value<float> x, Buff<half> to) { to[i] = cast<half>(x * 2.f);
-///     })(buf); transform(out, lazy(a) + 1.f);
+///     auto round = store_map([](Value<u32> i, Value<float> x, Buff<half> to) { to[i] = cast<half>(x); });
+///     transform(round(buf), lazy(a) + 1.f);
 template <class F>
 [[nodiscard]] auto store_map(F f) {
     using Params = lang::function_params_t<F>;
