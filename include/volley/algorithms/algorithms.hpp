@@ -3,4 +3,5 @@
 
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
+#include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/transform.hpp>
