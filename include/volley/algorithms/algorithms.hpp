@@ -1,7 +1,9 @@
 // Includes all algorithms.
 #pragma once
 
+#include <volley/algorithms/diff.hpp>
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
 #include <volley/algorithms/reduce.hpp>
+#include <volley/algorithms/scan.hpp>
 #include <volley/algorithms/transform.hpp>

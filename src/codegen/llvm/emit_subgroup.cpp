@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace volley::codegen::llvm {
 
@@ -79,6 +81,23 @@ void KernelEmitter::emit_scan(NodeId id) {
     set(id, std::move(leaves));
 }
 
+namespace {
+
+// Returns d if the index is the lane's own number plus d, modulo 2^32.
+std::optional<std::uint32_t> lane_distance(const ir::Function& fn, NodeId index) {
+    const ir::Node& node = fn[index];
+    if (node.op == Op::SubgroupLane) return 0;
+    if (node.op != Op::Add && node.op != Op::Sub) return std::nullopt;
+    NodeId lane = fn.arg(index, 0), distance = fn.arg(index, 1);
+    if (node.op == Op::Add && fn[lane].op != Op::SubgroupLane) std::swap(lane, distance);
+    const std::optional<std::int64_t> by = fn.constant_int(distance);
+    if (fn[lane].op != Op::SubgroupLane || !by) return std::nullopt;
+    const auto d = static_cast<std::uint32_t>(*by);
+    return node.op == Op::Sub ? 0U - d : d;
+}
+
+}  // namespace
+
 void KernelEmitter::emit_shuffle(NodeId id) {
     const Op op = fn_[id].op;
     const Leaves& in = value(fn_.arg(id, 0));
@@ -89,6 +108,8 @@ void KernelEmitter::emit_shuffle(NodeId id) {
     }
     Leaves leaves;
     const std::optional<std::int64_t> constant = fn_.constant_int(fn_.arg(id, 1));
+    const std::optional<std::uint32_t> distance =
+        op == Op::SubgroupShuffle ? lane_distance(fn_, fn_.arg(id, 1)) : std::nullopt;
     for (const Leaf& l : in) {
         if (l.uniform()) {
             leaves.push_back(l);
@@ -104,6 +125,13 @@ void KernelEmitter::emit_shuffle(NodeId id) {
             for (unsigned i = 0; i < c.W; ++i) {
                 pick[i] = static_cast<int>((i ^ static_cast<unsigned>(*constant)) & (c.W - 1));
             }
+            leaves.push_back(Leaf::of_lanes(c.shuffle(l.lanes, std::span<const int>(pick.data(), c.W))));
+            continue;
+        }
+        if (distance) {
+            // Lanes out of range may have any value, so the vector is rotated.
+            std::array<int, 64> pick{};
+            for (unsigned i = 0; i < c.W; ++i) pick[i] = static_cast<int>((i + *distance) & (c.W - 1));
             leaves.push_back(Leaf::of_lanes(c.shuffle(l.lanes, std::span<const int>(pick.data(), c.W))));
             continue;
         }

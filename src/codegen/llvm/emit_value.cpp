@@ -82,7 +82,11 @@ void KernelEmitter::emit_node(NodeId id) {
         case Form::SubgroupVote:
         case Form::Ballot:
         case Form::Elect: emit_vote(id); break;
-        case Form::Sync: break;  // lanes of a vector run in lockstep, and a workgroup runs in program order
+        case Form::Sync:
+            // Lanes of a vector run in lockstep, and a workgroup runs in program order. Only other workgroups
+            // may see accesses in another order.
+            if (op == Op::Fence) c.L.BuildFence(c.b, LLVMAtomicOrderingAcquireRelease, 0, "");
+            break;
         case Form::If: emit_if(id); break;
         case Form::For: emit_for(id); break;
         case Form::Loop: emit_loop(id); break;
