@@ -131,12 +131,13 @@ Event run_on(const algorithms::LineScan& scan, const Place& place, const ScanTun
                                   algorithms::rows_arguments(scan));
     }
     const std::int64_t tiles = lines * algorithms::divide_up(scan.lines.length(), plan.tile);
-    const AnyBuffer state = place.execution->scratch(dtype_of<u32>(), Shape(tiles + 1));
-    const AnyBuffer sums = place.execution->scratch(scan.from.dtype(), Shape(tiles));
-    transform(state, AnySource::filled(state.shape(), u32{0}), {.queue = target.queue});
+    const algorithms::ChainState state{.states = place.execution->scratch(dtype_of<u32>(), Shape(tiles + 1)),
+                                       .own = place.execution->scratch(scan.from.dtype(), Shape(tiles)),
+                                       .complete = place.execution->scratch(scan.from.dtype(), Shape(tiles))};
+    transform(state.states, AnySource::filled(state.states.shape(), u32{0}), {.queue = target.queue});
     const auto tile = static_cast<u32>(plan.tile);
     return algorithms::launch(algorithms::chain_kernel(scan, width, tile).groups(tiles), target,
-                              algorithms::chain_arguments(scan, tile, state, sums));
+                              algorithms::chain_arguments(scan, tile, state));
 }
 
 Event run_parts(const algorithms::LineScan& scan, const algorithms::PartGrid& grid, const Place& place,

@@ -44,14 +44,17 @@ struct PartGrid {
 [[nodiscard]] AnyKernel rows_kernel(const LineScan& scan, u32 width);
 [[nodiscard]] std::vector<AnyArgument> rows_arguments(const LineScan& scan);
 
-/// The kernel in which a workgroup of one subgroup scans a tile of a line along the last axis, and waits for
-/// the sum of the tiles before it. Requires that workgroups which have started run to their end, on threads
-/// of the operating system: tiles are numbered in the order in which workgroups start, so that one never
-/// waits for another that has not started.
-///
-/// `state` has a u32 per tile and one more, all zero at the start; `sums` has an element per tile.
+/// What the tiles of a chain publish.
+struct ChainState {
+    AnyBuffer states;    ///< u32, one per tile and one more; zero at the start
+    AnyBuffer own;       ///< the sum of each tile
+    AnyBuffer complete;  ///< the sum of the line up to the end of each tile
+};
+
+/// The kernel in which a workgroup of one subgroup scans a tile of a line along the last axis and adds the
+/// sum of the tiles before it.
 [[nodiscard]] AnyKernel chain_kernel(const LineScan& scan, u32 width, u32 tile);
-[[nodiscard]] std::vector<AnyArgument> chain_arguments(const LineScan& scan, u32 tile, const AnyBuffer& state,
-                                                       const AnyBuffer& sums);
+[[nodiscard]] std::vector<AnyArgument> chain_arguments(const LineScan& scan, u32 tile,
+                                                       const ChainState& state);
 
 }  // namespace volley::algorithms
