@@ -6,4 +6,5 @@
 #include <volley/algorithms/map.hpp>
 #include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/scan.hpp>
+#include <volley/algorithms/sort.hpp>
 #include <volley/algorithms/transform.hpp>
