@@ -110,6 +110,7 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
              const RadixResult& result, const Target& target) {
     const bool gathers = call.gathers();
     const DType payload_type = call.payload_type();
+    const bool flips_differ = !result.flips.dtype().is_void();
     const AnySink* keys_to = call.keys_to ? &*call.keys_to : nullptr;
     const AnySink* values_to = call.values_to ? &*call.values_to : nullptr;
     const AnySink* some = keys_to != nullptr ? keys_to : values_to;
@@ -117,6 +118,7 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
                            {some, values_to != nullptr ? values_to : some});
     KernelKey key("sort finish");
     key.add(code.type).add(code.descending).add(gathers).add(payload_type).add(keys_to != nullptr);
+    key.add(flips_differ);
     positions.identify(key);
     if (keys_to != nullptr) keys_to->identify(key);
     if (values_to != nullptr) values_to->identify(key);
@@ -127,7 +129,8 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
             for (int k = 0; keys_to != nullptr && k < 2; ++k) keys.push_back(list.const_buffer(code.word()));
             for (int k = 0; values_to != nullptr && k < 2; ++k)
                 payload.push_back(list.const_buffer(payload_type));
-            const AnyArray flips = list.const_buffer(dtype_of<u32>());
+            std::optional<AnyArray> flips;
+            if (flips_differ) flips = list.const_buffer(dtype_of<u32>());
             const Value<u32> begin = list.value<u32>(), length = list.value<u32>();
             const StoreElement store_key = keys_to != nullptr ? keys_to->declare(list) : StoreElement();
             const StoreElement store_value = values_to != nullptr ? values_to->declare(list) : StoreElement();
@@ -142,7 +145,11 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
                 const AnyValue value = payload[which].load(from);
                 store_value(at, gathers ? load_value(positions.at(row, value.as<u32>())) : value);
             };
-            $if (flips.load(begin + row).as<u32>() == 0U) {
+            if (!flips) {
+                store_from(0);
+                return;
+            }
+            $if (flips->load(begin + row).as<u32>() == 0U) {
                 store_from(0);
             }
             $else { store_from(1); }
@@ -151,7 +158,8 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
     std::vector<AnyArgument> arguments;
     if (keys_to != nullptr) arguments.insert(arguments.end(), {sort.keys[0], sort.keys[1]});
     if (values_to != nullptr) arguments.insert(arguments.end(), {sort.payload[0], sort.payload[1]});
-    arguments.insert(arguments.end(), {result.flips, result.begin, static_cast<u32>(rows.length)});
+    if (flips_differ) arguments.emplace_back(result.flips);
+    arguments.insert(arguments.end(), {result.begin, static_cast<u32>(rows.length)});
     if (keys_to != nullptr) keys_to->add_arguments(arguments);
     if (values_to != nullptr) values_to->add_arguments(arguments);
     if (gathers) call.values->add_arguments(arguments);
@@ -168,7 +176,19 @@ void check_tuning(const SortTuning& tuning, std::string_view name) {
          name, cat("use at most ", most_lanes, " lanes and ", most_digit_bits, " bits"));
 }
 
-Event run(const SortCall& call) {
+/// Copies values that are gathered at the end if an output overwrites them.
+void protect_values(SortCall& call, const Execution& execution) {
+    if (!call.gathers()) return;
+    const auto overwrites = [&](const std::optional<AnySink>& sink) {
+        return sink && sink->buffer() != nullptr && algorithms::reads(*call.values, *sink->buffer());
+    };
+    if (!overwrites(call.keys_to) && !overwrites(call.values_to)) return;
+    const AnyBuffer copy = execution.scratch(call.values->dtype(), call.values->shape());
+    transform(copy, *call.values, {.queue = call.options.queue});
+    call.values = AnySource(copy);
+}
+
+Event run(SortCall call) {
     algorithms::check_sortable(call.keys.dtype(), call.name);
     const Rows rows(call.keys.shape(), call.options.axis, call.name);
     check_tuning(call.options.tuning, call.name);
@@ -188,6 +208,8 @@ Event run(const SortCall& call) {
     const AnySink* sink = call.keys_to ? &*call.keys_to : &*call.values_to;
     const Execution execution(call.options.queue, {&call.keys, values},
                               {sink, call.values_to ? &*call.values_to : sink});
+    if (rows.empty()) return {};
+    protect_values(call, execution);
     const KeyCode code{call.keys.dtype(), call.options.descending};
     RadixSort sort{.rows = rows.count, .length = rows.length, .bits = code.bits()};
     const Shape shape(rows.elements());
@@ -203,7 +225,6 @@ Event run(const SortCall& call) {
             sort.payload[0] = value_memory ? *value_memory : execution.scratch(payload, shape);
             sort.payload[1] = execution.scratch(payload, shape);
         }
-        if (rows.empty()) continue;
         prepare(call, rows, code, sort, target);
         const RadixResult result = algorithms::radix_sort(execution, target, sort, call.options.tuning);
         done = finish(call, rows, code, sort, result, target);

@@ -20,7 +20,7 @@ struct RadixSort {
     AnyBuffer payload[2] = {};  ///< as many values of any type, which move with their keys; or none
 };
 
-/// Where the sorted rows are: row r is in buffer `flips[begin + r]`.
+/// Where the sorted rows are: row r is in buffer `flips[begin + r]`; without flips, all are in the first one.
 struct RadixResult {
     AnyBuffer flips;
     std::uint32_t begin = 0;

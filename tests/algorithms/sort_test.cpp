@@ -7,6 +7,7 @@
 #include <volley/algorithms/sort.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -80,6 +81,241 @@ VOLLEY_DEVICE_TEST(Sort, OrdersNumbersOfAllSizes) {
         expect_sorts(random_keys<i32>(n, random), {.descending = true});
         expect_sorts(random_keys<float>(n, random));
     }
+    expect_sorts(random_keys<u32>(20'011, random));
+    expect_sorts(random_keys<u32>(20'011, random, 300));
+}
+
+VOLLEY_DEVICE_TEST(Sort, KeepsTheOrderOfEqualKeys) {
+    std::mt19937 random(2);
+    for (const bool descending : {false, true}) {
+        expect_sorts(random_keys<u32>(3000, random, 7), {.descending = descending});
+        expect_sorts(std::vector<i32>(3000, -5), {.descending = descending});
+        expect_sorts(std::vector<float>(3000, 0.0F), {.descending = descending});
+    }
+}
+
+// All shapes are right on every device.
+VOLLEY_DEVICE_TEST(Sort, IsTheSameForAllTunings) {
+    std::mt19937 random(3);
+    const std::vector<u32> even = random_keys<u32>(5003, random);
+    std::vector<u32> uneven = random_keys<u32>(5003, random, 1000);
+    uneven[77] = 0x8000'0000U;
+    for (const SortTuning& tuning : std::initializer_list<SortTuning>{
+             {.lanes = 1, .strip = 100, .segment = 1},
+             {.lanes = 4, .strip = 333, .segment = 1, .digit_bits = 5},
+             {.lanes = 8, .segment = 1, .digit_bits = 7},
+             {.lanes = 1, .segment = 6000, .digit_bits = 11},
+             {.lanes = 4, .segment = 6000, .digit_bits = 4},
+             {.lanes = 1, .strip = 1000, .segment = 1, .bucketed = 1000},
+         }) {
+        expect_sorts(even, {.tuning = tuning});
+        expect_sorts(uneven, {.tuning = tuning});
+    }
+}
+
+VOLLEY_DEVICE_TEST(Sort, OrdersSpecialFloats) {
+    using Limits = std::numeric_limits<float>;
+    const float nan = Limits::quiet_NaN(), inf = Limits::infinity();
+    std::vector<float> keys = {1,
+                               -0.0F,
+                               nan,
+                               -inf,
+                               0.0F,
+                               -nan,
+                               3,
+                               -3,
+                               inf,
+                               Limits::denorm_min(),
+                               -Limits::denorm_min(),
+                               -0.0F,
+                               Limits::lowest(),
+                               Limits::max(),
+                               nan,
+                               0.0F};
+    const float payload = std::bit_cast<float>(0x7FC1'2345U);
+    keys.push_back(payload);
+    const std::vector<float> sorted = sort(as_buffer(keys)).read(0);
+    const std::vector<float> expected = {-inf,
+                                         Limits::lowest(),
+                                         -3,
+                                         -Limits::denorm_min(),
+                                         -0.0F,
+                                         -0.0F,
+                                         0.0F,
+                                         0.0F,
+                                         Limits::denorm_min(),
+                                         1,
+                                         3,
+                                         Limits::max(),
+                                         inf,
+                                         nan,
+                                         nan,
+                                         payload,
+                                         -nan};
+    EXPECT_TRUE(same_bits(sorted, expected));
+    std::vector<float> reversed(expected.rbegin(), expected.rend());
+    EXPECT_TRUE(same_bits(sort(as_buffer(keys), {.descending = true}).read(0), reversed));
+}
+
+VOLLEY_DEVICE_TEST(Sort, OrdersKeysOfAllTypes) {
+    std::mt19937 random(4);
+    every_type<u8, i8, u16, i16, u32, i32, u64, i64>([&]<class T>() {
+        expect_sorts(random_keys<T>(1500, random));
+        expect_sorts(random_keys<T>(1500, random), {.descending = true});
+    });
+    each_type<double>([&]<class T>() {
+        expect_sorts(random_keys<T>(1500, random));
+        expect_sorts(std::vector<T>{0.0, -0.0, NAN, -NAN, 1, -1, INFINITY, -INFINITY, 1e300, -1e300});
+    });
+    std::vector<half> halves(1500);
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+        const auto bits = static_cast<u16>(random());
+        halves[i] = std::bit_cast<half>(bits);
+    }
+    std::vector<half> sorted = halves;
+    std::stable_sort(sorted.begin(), sorted.end(), [](half a, half b) {
+        const auto order = [](half x) {
+            const u16 bits = std::bit_cast<u16>(x);
+            const u16 flipped = static_cast<u16>((bits & 0x8000U) != 0 ? ~bits : bits | 0x8000U);
+            return static_cast<u16>(flipped - 0x3FFU);
+        };
+        return order(a) < order(b);
+    });
+    EXPECT_TRUE(same_bits(sort(as_buffer(halves)).read(0), sorted));
+    const Buffer<bool> flags = as_buffer({true, false, true, true, false});
+    EXPECT_EQ(sort(flags).read(0), (std::vector<bool>{false, false, true, true, true}));
+    EXPECT_EQ(argsort(flags, {.descending = true}).read(0), (std::vector<u32>{0, 2, 3, 1, 4}));
+}
+
+struct SortedItem {
+    u32 id;
+    float weight[5];
+};
+VOLLEY_STRUCT(SortedItem, id, weight)
+
+VOLLEY_DEVICE_TEST(Sort, MovesValuesWithTheirKeys) {
+    std::mt19937 random(5);
+    const std::vector<i32> keys = random_keys<i32>(2500, random, 500);
+    const std::vector<u32> order = stable_order(keys);
+    std::vector<SortedItem> items(keys.size());
+    std::vector<complex<float>> numbers(keys.size());
+    std::vector<u8> bytes(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        items[i] = {static_cast<u32>(i), {1, 2, static_cast<float>(i)}};
+        numbers[i] = {static_cast<float>(i), -1};
+        bytes[i] = static_cast<u8>(i);
+    }
+    const auto check = [&](const auto& values) {
+        const auto got = sort_by_key(as_buffer(keys), as_buffer(values));
+        EXPECT_EQ(got.keys.read(0), gathered(keys, order));
+        EXPECT_TRUE(same_bits(got.values.read(0), gathered(values, order)));
+    };
+    check(items);  // gathered
+    check(numbers);
+    check(bytes);
+    check(keys);
+    Buffer<SortedItem> in_place = as_buffer(items);
+    Buffer<i32> key_buffer = as_buffer(keys);
+    sort_by_key(key_buffer, in_place, key_buffer, in_place);
+    EXPECT_TRUE(same_bits(in_place.read(0), gathered(items, order)));
+    EXPECT_EQ(key_buffer.read(0), gathered(keys, order));
+}
+
+VOLLEY_DEVICE_TEST(Sort, OrdersEachRowAlongAnyAxis) {
+    std::mt19937 random(6);
+    const Shape shape{3, 5, 2, 7, 4};
+    const std::vector<float> values = random_keys<float>(840, random);
+    const Buffer<float> x = as_buffer(values, shape);
+    for (int axis = -1; axis < 5; ++axis) {
+        const int k = axis < 0 ? axis + 5 : axis;
+        std::vector<float> expected = values;
+        std::vector<u32> order(values.size());
+        const auto length = static_cast<std::size_t>(shape[k]);
+        const auto step = static_cast<std::size_t>(row_major_strides(shape)[k]);
+        for (std::size_t first = 0; first < values.size(); ++first) {
+            if (first / step % length != 0) continue;
+            std::vector<float> row;
+            for (std::size_t i = 0; i < length; ++i) row.push_back(values[first + i * step]);
+            const std::vector<u32> sorted = stable_order(row, true);
+            for (std::size_t i = 0; i < length; ++i) {
+                expected[first + i * step] = row[sorted[i]];
+                order[first + i * step] = sorted[i];
+            }
+        }
+        EXPECT_EQ(sort(x, {.axis = axis, .descending = true}).read(0), expected) << axis;
+        EXPECT_EQ(argsort(x, {.axis = axis, .descending = true}).read(0), order) << axis;
+    }
+}
+
+VOLLEY_DEVICE_TEST(Sort, TakesViewsMapsAndStoreMaps) {
+    std::mt19937 random(7);
+    const std::vector<i32> values = random_keys<i32>(12 * 34, random);
+    const Buffer<i32> whole = as_buffer(values, Shape{12, 34});
+    const Buffer<i32> part = whole.sub({slice(1, 12, 2), slice(2, 34, 3)});
+    Buffer<i32> out(part.shape(), {.padded_shape = {8, 16}});
+    sort(out, part);
+    std::vector<i32> expected = part.read(0);
+    for (std::size_t r = 0; r < 6; ++r) {
+        const auto row = expected.begin() + static_cast<std::ptrdiff_t>(r * 11);
+        std::sort(row, row + 11);
+    }
+    EXPECT_EQ(out.read(0), expected);
+    sort(part, part);  // in place, strided
+    EXPECT_EQ(part.read(0), expected);
+    const auto negated = map([](Value<u32> i, Buff<const i32> x) { return -(x[i] >> 1); });
+    const Buffer<i32> flat = as_buffer(values);
+    Buffer<i32> doubled(flat.shape());
+    const auto to = store_map([](Value<u32> i, Value<i32> x, Buff<i32> o) { o[i] = x * 2; });
+    sort(to(doubled), negated(flat));
+    std::vector<i32> halves;
+    for (const i32 x : values) halves.push_back(-(x >> 1));
+    std::sort(halves.begin(), halves.end());
+    for (i32& x : halves) x = static_cast<i32>(static_cast<u32>(x) * 2U);
+    EXPECT_EQ(doubled.read(0), halves);
+    // A map that reads its output at other elements.
+    Buffer<i32> data = as_buffer(values);
+    const u32 last = static_cast<u32>(values.size() - 1);
+    const auto reversed = map([](Value<u32> i, Buff<const i32> x, Const<u32> n) { return x[n - i]; });
+    sort(data, reversed(data, last));
+    std::vector<i32> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(data.read(0), sorted);
+}
+
+VOLLEY_DEVICE_TEST(Sort, RunsInGraphs) {
+    std::mt19937 random(8);
+    const std::vector<i32> values = random_keys<i32>(700, random, 1000);
+    const Buffer<i32> data = as_buffer(values);
+    Buffer<i32> out(700);
+    const auto scaled = map([](Value<u32> i, Buff<const i32> x, Const<i32> s) { return x[i] * s; });
+    CommandGraph graph = record([&] { sort(out, scaled(data, dyn<i32>("s"))); });
+    graph.bind("s", {1, -1});
+    graph.submit({.instances = 2});
+    std::vector<i32> expected;
+    for (const i32 x : values) expected.push_back(-x);
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(out.read(0), expected);
+}
+
+VOLLEY_DEVICE_TEST(Sort, RefusesBadInput) {
+    using testing::error_of;
+    using testing::expect_contains;
+    const Buffer<i32> data = as_buffer({3, 1, 2}), more = as_buffer({1, 2, 3, 4});
+    Buffer<i32> out(3);
+    out.fill(7);
+    error_of(ErrorCode::IndexError, [&] { sort(out, data, {.axis = 1}); });
+    error_of(ErrorCode::IndexError, [&] { static_cast<void>(sort(data, {.axis = -2})); });
+    error_of(ErrorCode::SizeMismatch, [&] { sort(out, more); });
+    error_of(ErrorCode::TypeMismatch, [&] { sort(Buffer<u32>(3), data); });
+    error_of(ErrorCode::TypeMismatch, [&] { argsort(out, data); });
+    error_of(ErrorCode::SizeMismatch, [&] { static_cast<void>(sort_by_key(data, more)); });
+    error_of(ErrorCode::InvalidView, [&] { sort_by_key(out, out, data, data); });
+    error_of(ErrorCode::InvalidArgument, [&] { sort(out, data, {.tuning = {.digit_bits = 12}}); });
+    const Buffer<vec2> points(3);
+    expect_contains(error_of(ErrorCode::TypeMismatch, [&] { static_cast<void>(sort(points)); }), "no order");
+    EXPECT_EQ(out.read(0), (std::vector<i32>{7, 7, 7})) << "nothing was written";
+    sort(out, data);
+    EXPECT_EQ(out.read(0), (std::vector<i32>{1, 2, 3}));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ struct SortTuning {
     unsigned lanes = 0;
     /// Elements that one invocation orders: of a strip in a radix sort, of the output in a merge.
     std::uint32_t strip = 0;
+    /// Rows of at most so many elements are sorted by one invocation each.
+    std::uint32_t segment = 0;
+    /// Rows of at least so many elements are first divided into buckets that fit a cache, if their highest
+    /// bits differ enough.
+    std::uint32_t bucketed = 0;
     /// Bits of a digit in a radix sort: 1 to 11. A workgroup needs 4 bytes of shared memory per lane and
     /// digit value.
     unsigned digit_bits = 0;
