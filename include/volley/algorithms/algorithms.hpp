@@ -4,6 +4,8 @@
 #include <volley/algorithms/diff.hpp>
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
+#include <volley/algorithms/random.hpp>
+#include <volley/algorithms/random_generators.hpp>
 #include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/scan.hpp>
 #include <volley/algorithms/sort.hpp>
