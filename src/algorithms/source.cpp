@@ -171,6 +171,10 @@ public:
     [[nodiscard]] bool is_flat() const noexcept override {
         return std::ranges::all_of(sources_, [](const NodePointer& source) { return source->is_flat(); });
     }
+    [[nodiscard]] bool moves_elements() const noexcept override {
+        return std::ranges::any_of(sources_,
+                                   [](const NodePointer& source) { return source->moves_elements(); });
+    }
     void identify(KernelKey& key) const override {
         key.add(Kind::Computed).add(function_.hash()).add(sources_.size());
         for (const NodePointer& source : sources_) source->identify(key);
@@ -225,6 +229,7 @@ public:
         : SourceNode(source->type(), shape), source_(std::move(source)) {}
 
     [[nodiscard]] bool is_flat() const noexcept override { return true; }
+    [[nodiscard]] bool moves_elements() const noexcept override { return source_->moves_elements(); }
     void identify(KernelKey& key) const override {
         key.add(Kind::Reshaped).add(source_->shape().rank());
         source_->identify(key);
@@ -254,6 +259,7 @@ public:
         : SourceNode(source->type(), shape), source_(std::move(source)) {}
 
     [[nodiscard]] bool is_flat() const noexcept override { return false; }
+    [[nodiscard]] bool moves_elements() const noexcept override { return source_->moves_elements(); }
     void identify(KernelKey& key) const override {
         key.add(Kind::Broadcast).add(shape().rank()).add(source_->shape().rank());
         for (const std::int64_t extent : source_->shape()) key.add(extent == 1);
@@ -291,6 +297,7 @@ public:
         : SourceNode(type, source->shape()), source_(std::move(source)) {}
 
     [[nodiscard]] bool is_flat() const noexcept override { return source_->is_flat(); }
+    [[nodiscard]] bool moves_elements() const noexcept override { return source_->moves_elements(); }
     void identify(KernelKey& key) const override {
         key.add(Kind::Converted).add(type());
         source_->identify(key);

@@ -31,12 +31,33 @@ private:
     Shape shape_;
 };
 
+/// What rearranges the elements of other sources. The numbers differ from those of other sources.
+enum class ArrangedKind : std::uint8_t {
+    Permuted = 100,
+    Flipped,
+    Rolled,
+    Padded,
+    Gathered,
+    Concatenated,
+};
+
+/// Axis k of an array is axis axes[k] of the source.
+struct Permutation {
+    AnySource source;
+    std::vector<int> axes;
+};
+
 class SourceNode : public ArrayNode {
 public:
     using ArrayNode::ArrayNode;
     [[nodiscard]] virtual LoadElement declare(ParameterList& parameters) const = 0;
     /// Returns whether all elements are equal, so that with_shape() takes any shape.
     [[nodiscard]] virtual bool is_uniform() const noexcept { return false; }
+    /// Returns whether an element may be computed from elements of a buffer at other positions. A buffer that
+    /// is written must not be read so. Maps are trusted.
+    [[nodiscard]] virtual bool moves_elements() const noexcept { return false; }
+    /// Returns what the array permutes, if it is no more than a permutation.
+    [[nodiscard]] virtual const Permutation* permutation() const noexcept { return nullptr; }
     /// Returns a flat node with another shape of as many elements. Called only if is_flat().
     [[nodiscard]] virtual std::shared_ptr<const SourceNode> with_shape(const Shape& shape) const = 0;
 };

@@ -1,6 +1,7 @@
 // Elementwise evaluation. Flat arrays are one row; for others x runs along the last axis, y along the one
 // before it, and z counts the rest.
 #include "algorithms/execution.hpp"
+#include "algorithms/permutation.hpp"
 #include "algorithms/source_node.hpp"
 
 #include <volley/algorithms/transform.hpp>
@@ -58,7 +59,11 @@ AnyKernel axes_kernel(const AnySink& to, const AnySource& from) {
 Event transform(const AnySink& to, const AnySource& from, const TransformOptions& options) {
     const AnySource source = from.broadcast_to(to.shape());
     algorithms::check_sink(to, source.dtype(), source.shape(), subject);
-    algorithms::check_no_overlap(to, source, true, subject);
+    algorithms::check_no_overlap(to, source, !source.node().moves_elements(), subject);
+    if (const detail::Permutation* permutation = source.node().permutation()) {
+        if (const auto done = algorithms::transpose_in_tiles(to, *permutation, options.queue, {}))
+            return *done;
+    }
     const algorithms::Execution execution(options.queue, {&source}, {&to});
 
     std::vector<AnyArgument> arguments;

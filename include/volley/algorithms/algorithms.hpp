@@ -10,3 +10,4 @@
 #include <volley/algorithms/scan.hpp>
 #include <volley/algorithms/sort.hpp>
 #include <volley/algorithms/transform.hpp>
+#include <volley/algorithms/transpose.hpp>

@@ -66,6 +66,7 @@ public:
     /// Declares the parameters that load elements need.
     [[nodiscard]] LoadElement declare(ParameterList& parameters) const;
     void add_arguments(std::vector<AnyArgument>& arguments) const;
+    [[nodiscard]] const detail::SourceNode& node() const noexcept { return *node_; }
 
 private:
     std::shared_ptr<const detail::SourceNode> node_;
