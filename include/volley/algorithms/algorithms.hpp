@@ -4,6 +4,7 @@
 #include <volley/algorithms/diff.hpp>
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
+#include <volley/algorithms/matmul.hpp>
 #include <volley/algorithms/random.hpp>
 #include <volley/algorithms/random_generators.hpp>
 #include <volley/algorithms/reduce.hpp>

@@ -82,15 +82,15 @@ struct SelectResult<vec<bool, N>, A, B> {
 
 template <class C, class A, class B>
 [[nodiscard]] auto select_of(const C& c, const A& a, const B& b, Site at) {
-    using Condition = typename C::volley_type;
+    using Chooser = typename C::volley_type;
     static_assert(
-        is_bool<Condition>,
+        is_bool<Chooser>,
         "volley: the first argument of select must be a Value<bool> or a vector of bool: compare it, as in x "
         "!= 0");
-    using T = typename SelectResult<Condition, A, B>::type;
+    using T = typename SelectResult<Chooser, A, B>::type;
     const Ref yes = argument<T>(a, at);
     const Ref no = argument<T>(b, at);
-    if constexpr (is_vector<Condition>) {
+    if constexpr (is_vector<Chooser>) {
         return Value<T>(
             emit(ir::Op::Select, {ref_of(c), promote(yes, dtype_of<T>()), promote(no, dtype_of<T>())}, at));
     } else {
