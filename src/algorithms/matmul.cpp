@@ -176,7 +176,7 @@ MatmulTuning tuned(const MatmulProblem& problem, MatmulTuning tuning, const Devi
         return tuning;
     }
     // The registers of a vector of the accumulators' type: AVX-512 has 32 of 16 floats, others 16.
-    set(tuning.lanes, std::max(device.subgroup_size, 1U));
+    set(tuning.lanes, kind == DeviceClass::Cpu ? std::max(device.subgroup_size, 1U) : 16);
     const bool many = kind == DeviceClass::Cpu && tuning.lanes >= 16;
     const unsigned registers = std::max(1U, bytes * tuning.lanes / (many ? 64 : 32)) * problem.parts();
     set(tuning.columns, registers > 1 ? 1 : 2);
