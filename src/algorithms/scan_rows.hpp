@@ -5,6 +5,7 @@
 #include "algorithms/scan_elements.hpp"
 #include "algorithms/scan_kernels.hpp"
 
+#include <volley/lang/cast.hpp>
 #include <volley/lang/ids.hpp>
 #include <volley/lang/math.hpp>
 #include <volley/lang/operators.hpp>
