@@ -1,6 +1,8 @@
-// Sorts by digits: encodes the keys into row-major rows of words, sorts these, and decodes them. The keys and
-// their payload are sorted in the memory of the outputs where these are plain arrays of the right size.
+// Sorts by digits: encodes the keys into row-major rows of words, sorts these, and decodes them. Or sorts by
+// a comparison: copies the keys to rows, and merges these. The keys and their payload are sorted in the
+// memory of the outputs where these are plain arrays of the right size.
 #include "algorithms/sort_keys.hpp"
+#include "algorithms/sort_merge.hpp"
 #include "algorithms/sort_radix.hpp"
 #include "algorithms/sort_rows.hpp"
 #include "core/fail.hpp"
@@ -22,6 +24,8 @@ namespace {
 
 using algorithms::Execution;
 using algorithms::KeyCode;
+using algorithms::MergePlan;
+using algorithms::MergeSort;
 using algorithms::RadixResult;
 using algorithms::RadixSort;
 using algorithms::RowPositions;
@@ -39,6 +43,7 @@ struct SortCall {
     std::optional<AnySource> values;
     std::optional<AnySink> keys_to, values_to;
     const SortOptions& options;
+    const AnyFunction* less = nullptr;  // null: by the digits of the keys
 
     [[nodiscard]] bool gathers() const { return values && values->dtype().size() > most_moved_bytes; }
     /// The source of the payload, if it is not the numbers of the elements.
@@ -55,7 +60,7 @@ std::optional<AnyBuffer> memory_of(const std::optional<AnySink>& sink, const Row
     if (!sink || sink->buffer() == nullptr || !rows.contiguous()) return std::nullopt;
     const AnyBuffer& buffer = *sink->buffer();
     if (!buffer.is_contiguous() || buffer.dtype().size() != word.size()) return std::nullopt;
-    if (buffer.dtype() != word && !buffer.dtype().is_scalar()) return std::nullopt;
+    if (buffer.dtype() != word && (!buffer.dtype().is_scalar() || !word.is_scalar())) return std::nullopt;
     if (algorithms::reads_part_of(call.keys, buffer)) return std::nullopt;
     if (call.values && (call.gathers() ? algorithms::reads(*call.values, buffer)
                                        : algorithms::reads_part_of(*call.values, buffer)))
@@ -68,14 +73,20 @@ void add_optional(std::vector<AnyArgument>& arguments, const AnySource* source) 
     if (source != nullptr) source->add_arguments(arguments);
 }
 
+// The memory in which rows are sorted: keys as words, and their payload. Both change between two buffers.
+struct RowMemory {
+    AnyBuffer keys[2] = {};
+    AnyBuffer payload[2] = {};
+};
+
 // Stores the encoded keys and their payload, row by row.
-void prepare(const SortCall& call, const Rows& rows, const KeyCode& code, const RadixSort& sort,
+void prepare(const SortCall& call, const Rows& rows, const KeyCode& code, const RowMemory& memory,
              const Target& target) {
     const AnySource* payload = call.payload();
     const DType payload_type = call.payload_type();
     RowPositions positions(rows, {&call.keys, payload != nullptr ? payload : &call.keys});
     KernelKey key("sort prepare");
-    key.add(code.type).add(code.descending).add(payload != nullptr).add(payload_type);
+    key.add(code.type).add(code.descending).add(code.encoded).add(payload != nullptr).add(payload_type);
     positions.identify(key);
     call.keys.identify(key);
     if (payload != nullptr) payload->identify(key);
@@ -96,8 +107,8 @@ void prepare(const SortCall& call, const Rows& rows, const KeyCode& code, const 
             keys.store(to, encoded);
         });
     });
-    std::vector<AnyArgument> arguments{sort.keys[0]};
-    if (!payload_type.is_void()) arguments.emplace_back(sort.payload[0]);
+    std::vector<AnyArgument> arguments{memory.keys[0]};
+    if (!payload_type.is_void()) arguments.emplace_back(memory.payload[0]);
     call.keys.add_arguments(arguments);
     add_optional(arguments, payload);
     arguments.emplace_back(static_cast<u32>(rows.length));
@@ -106,7 +117,7 @@ void prepare(const SortCall& call, const Rows& rows, const KeyCode& code, const 
 }
 
 // Decodes the sorted keys and stores them and their values.
-Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const RadixSort& sort,
+Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const RowMemory& memory,
              const RadixResult& result, const Target& target) {
     const bool gathers = call.gathers();
     const DType payload_type = call.payload_type();
@@ -117,7 +128,8 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
     RowPositions positions(rows, {gathers ? &*call.values : &call.keys},
                            {some, values_to != nullptr ? values_to : some});
     KernelKey key("sort finish");
-    key.add(code.type).add(code.descending).add(gathers).add(payload_type).add(keys_to != nullptr);
+    key.add(code.type).add(code.descending).add(code.encoded).add(gathers).add(payload_type);
+    key.add(keys_to != nullptr);
     key.add(flips_differ);
     positions.identify(key);
     if (keys_to != nullptr) keys_to->identify(key);
@@ -156,8 +168,8 @@ Event finish(const SortCall& call, const Rows& rows, const KeyCode& code, const 
         });
     });
     std::vector<AnyArgument> arguments;
-    if (keys_to != nullptr) arguments.insert(arguments.end(), {sort.keys[0], sort.keys[1]});
-    if (values_to != nullptr) arguments.insert(arguments.end(), {sort.payload[0], sort.payload[1]});
+    if (keys_to != nullptr) arguments.insert(arguments.end(), {memory.keys[0], memory.keys[1]});
+    if (values_to != nullptr) arguments.insert(arguments.end(), {memory.payload[0], memory.payload[1]});
     if (flips_differ) arguments.emplace_back(result.flips);
     arguments.insert(arguments.end(), {result.begin, static_cast<u32>(rows.length)});
     if (keys_to != nullptr) keys_to->add_arguments(arguments);
@@ -188,8 +200,43 @@ void protect_values(SortCall& call, const Execution& execution) {
     call.values = AnySource(copy);
 }
 
+// Sorts by digits.
+Event run_radix(const SortCall& call, const Rows& rows, const KeyCode& code, const RowMemory& memory,
+                const Execution& execution, const Target& target) {
+    const RadixSort sort{.rows = rows.count,
+                         .length = rows.length,
+                         .bits = code.bits(),
+                         .keys = {memory.keys[0], memory.keys[1]},
+                         .payload = {memory.payload[0], memory.payload[1]}};
+    prepare(call, rows, code, memory, target);
+    const RadixResult result = algorithms::radix_sort(execution, target, sort, call.options.tuning);
+    return finish(call, rows, code, memory, result, target);
+}
+
+// Sorts by a comparison. `in_place`: the first buffers are those of the outputs.
+Event run_merge(const SortCall& call, const Rows& rows, const KeyCode& code, RowMemory memory, bool in_place,
+                const Target& target) {
+    const MergePlan plan = algorithms::plan_merge_sort(target, rows.length, call.options.tuning);
+    const auto exchange = [&] {
+        std::swap(memory.keys[0], memory.keys[1]);
+        std::swap(memory.payload[0], memory.payload[1]);
+    };
+    if (plan.passes % 2 != 0) exchange();  // so that the last pass stores to the first buffers
+    prepare(call, rows, code, memory, target);
+    const MergeSort sort{.less = call.less,
+                         .descending = code.descending,
+                         .rows = rows.count,
+                         .length = rows.length,
+                         .keys = {memory.keys[0], memory.keys[1]},
+                         .payload = {memory.payload[0], memory.payload[1]}};
+    const Event sorted = algorithms::merge_sort(target, sort, plan);
+    if (in_place) return sorted;
+    if (plan.passes % 2 != 0) exchange();
+    return finish(call, rows, code, memory, {}, target);
+}
+
 Event run(SortCall call) {
-    algorithms::check_sortable(call.keys.dtype(), call.name);
+    if (call.less == nullptr) algorithms::check_sortable(call.keys.dtype(), call.name);
     const Rows rows(call.keys.shape(), call.options.axis, call.name);
     check_tuning(call.options.tuning, call.name);
     if (call.values && call.values->shape() != rows.shape) {
@@ -210,24 +257,25 @@ Event run(SortCall call) {
                               {sink, call.values_to ? &*call.values_to : sink});
     if (rows.empty()) return {};
     protect_values(call, execution);
-    const KeyCode code{call.keys.dtype(), call.options.descending};
-    RadixSort sort{.rows = rows.count, .length = rows.length, .bits = code.bits()};
+    const KeyCode code{call.keys.dtype(), call.options.descending, call.less == nullptr};
     const Shape shape(rows.elements());
     const DType payload = call.payload_type();
     const std::optional<AnyBuffer> key_memory = memory_of(call.keys_to, rows, code.word(), call);
     const std::optional<AnyBuffer> value_memory =
         payload.is_void() ? std::nullopt : memory_of(call.values_to, rows, payload, call);
+    const bool in_place =
+        (!call.keys_to || key_memory) && (!call.values_to || value_memory) && !call.gathers();
     Event done;
     for (const Target& target : execution.targets()) {
-        sort.keys[0] = key_memory ? *key_memory : execution.scratch(code.word(), shape);
-        sort.keys[1] = execution.scratch(code.word(), shape);
+        RowMemory memory;
+        memory.keys[0] = key_memory ? *key_memory : execution.scratch(code.word(), shape);
+        memory.keys[1] = execution.scratch(code.word(), shape);
         if (!payload.is_void()) {
-            sort.payload[0] = value_memory ? *value_memory : execution.scratch(payload, shape);
-            sort.payload[1] = execution.scratch(payload, shape);
+            memory.payload[0] = value_memory ? *value_memory : execution.scratch(payload, shape);
+            memory.payload[1] = execution.scratch(payload, shape);
         }
-        prepare(call, rows, code, sort, target);
-        const RadixResult result = algorithms::radix_sort(execution, target, sort, call.options.tuning);
-        done = finish(call, rows, code, sort, result, target);
+        done = call.less == nullptr ? run_radix(call, rows, code, memory, execution, target)
+                                    : run_merge(call, rows, code, memory, in_place, target);
     }
     return done;
 }
@@ -247,26 +295,42 @@ Event sort_by_key(const AnySink& keys_to, const AnySink& values_to, const AnySou
     return run({"sort_by_key", keys, values, keys_to, values_to, options});
 }
 
-AnyBuffer detail::sorted(const AnySource& source, const SortOptions& options) {
+Event detail::sort_compared(const AnySink& to, const AnySource& from, const AnyFunction& less,
+                            const SortOptions& options) {
+    return run({"sort", from, std::nullopt, to, std::nullopt, options, &less});
+}
+
+Event detail::argsort_compared(const AnySink& to, const AnySource& from, const AnyFunction& less,
+                               const SortOptions& options) {
+    return run({"argsort", from, std::nullopt, std::nullopt, to, options, &less});
+}
+
+Event detail::sort_by_key_compared(const AnySink& keys_to, const AnySink& values_to, const AnySource& keys,
+                                   const AnySource& values, const AnyFunction& less,
+                                   const SortOptions& options) {
+    return run({"sort_by_key", keys, values, keys_to, values_to, options, &less});
+}
+
+AnyBuffer detail::sorted(const AnySource& source, const AnyFunction* less, const SortOptions& options) {
     const Execution execution(options.queue, {&source});
     AnyBuffer result = execution.result(source.dtype(), source.shape());
-    sort(result, source, options);
+    run({"sort", source, std::nullopt, AnySink(result), std::nullopt, options, less});
     return result;
 }
 
-AnyBuffer detail::argsorted(const AnySource& source, const SortOptions& options) {
+AnyBuffer detail::argsorted(const AnySource& source, const AnyFunction* less, const SortOptions& options) {
     const Execution execution(options.queue, {&source});
     AnyBuffer result = execution.result(dtype_of<u32>(), source.shape());
-    argsort(result, source, options);
+    run({"argsort", source, std::nullopt, std::nullopt, AnySink(result), options, less});
     return result;
 }
 
 std::pair<AnyBuffer, AnyBuffer> detail::sorted_by_key(const AnySource& keys, const AnySource& values,
-                                                      const SortOptions& options) {
+                                                      const AnyFunction* less, const SortOptions& options) {
     const Execution execution(options.queue, {&keys, &values});
     std::pair<AnyBuffer, AnyBuffer> result{execution.result(keys.dtype(), keys.shape()),
                                            execution.result(values.dtype(), values.shape())};
-    sort_by_key(result.first, result.second, keys, values, options);
+    run({"sort_by_key", keys, values, AnySink(result.first), AnySink(result.second), options, less});
     return result;
 }
 

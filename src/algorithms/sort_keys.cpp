@@ -85,17 +85,23 @@ AnyValue decode_as(const KeyCode& code, const AnyValue& word) {
 
 }  // namespace
 
-DType KeyCode::word() const { return bits() > word_bits ? ScalarType::U64 : ScalarType::U32; }
+DType KeyCode::word() const {
+    if (!encoded) return type;
+    return bits() > word_bits ? ScalarType::U64 : ScalarType::U32;
+}
 
 bool KeyCode::is_identity() const noexcept {
-    return !descending && (type.scalar() == ScalarType::U32 || type.scalar() == ScalarType::U64);
+    return !encoded ||
+           (!descending && (type.scalar() == ScalarType::U32 || type.scalar() == ScalarType::U64));
 }
 
 AnyValue KeyCode::encode(const AnyValue& key) const {
+    if (!encoded) return key;
     return bits() > word_bits ? encode_as<u64>(*this, key) : encode_as<u32>(*this, key);
 }
 
 AnyValue KeyCode::decode(const AnyValue& word) const {
+    if (!encoded) return word;
     return bits() > word_bits ? decode_as<u64>(*this, word) : decode_as<u32>(*this, word);
 }
 

@@ -8,13 +8,15 @@
 
 namespace volley::algorithms {
 
-/// How the keys of a sort are encoded: in the low `bits` of a u32, or in a u64.
+/// How the keys of a sort are encoded: in the low `bits` of a u32, or in a u64. Keys that are compared by a
+/// function of the program are not encoded.
 struct KeyCode {
     DType type;
     bool descending = false;
+    bool encoded = true;
 
     [[nodiscard]] unsigned bits() const noexcept { return bits_of(type.scalar()); }
-    /// Returns the type of encoded keys: u32 or u64.
+    /// Returns the type of encoded keys: u32 or u64; `type` if they are not encoded.
     [[nodiscard]] DType word() const;
     /// Returns whether an encoded key has the bits of the key.
     [[nodiscard]] bool is_identity() const noexcept;

@@ -297,6 +297,132 @@ VOLLEY_DEVICE_TEST(Sort, RunsInGraphs) {
     EXPECT_EQ(out.read(0), expected);
 }
 
+struct SortedStar {
+    float brightness;
+    u32 number;
+};
+VOLLEY_STRUCT(SortedStar, brightness, number)
+
+std::vector<SortedStar> random_stars(std::size_t count, std::mt19937& random, u32 limit) {
+    std::vector<SortedStar> stars;
+    for (std::size_t i = 0; i < count; ++i)
+        stars.push_back({static_cast<float>(random() % limit) - 3, static_cast<u32>(i)});
+    return stars;
+}
+
+auto dimmer() {
+    return [](Value<SortedStar> a, Value<SortedStar> b) { return a.brightness < b.brightness; };
+}
+
+std::vector<u32> order_of_stars(const std::vector<SortedStar>& stars, bool descending) {
+    std::vector<float> brightness;
+    for (const SortedStar& star : stars) brightness.push_back(star.brightness);
+    return stable_order(brightness, descending);
+}
+
+void expect_sorts_stars(const std::vector<SortedStar>& stars, const SortOptions& options = {}) {
+    const Buffer<SortedStar> x = as_buffer(stars);
+    const std::vector<u32> order = order_of_stars(stars, options.descending);
+    EXPECT_TRUE(same_bits(sort(x, dimmer(), options).read(0), gathered(stars, order))) << stars.size();
+    EXPECT_EQ(argsort(x, dimmer(), options).read(0), order) << stars.size();
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, OrdersStructsOfAllSizesStably) {
+    std::mt19937 random(11);
+    for (const std::size_t n : {0, 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 255, 257, 1000, 1025, 4099}) {
+        expect_sorts_stars(random_stars(n, random, 1'000'000));
+        expect_sorts_stars(random_stars(n, random, 5), {.descending = true});
+    }
+    expect_sorts_stars(random_stars(20'011, random, 400));
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, IsTheSameForAllTunings) {
+    std::mt19937 random(12);
+    const std::vector<SortedStar> stars = random_stars(3001, random, 100);
+    for (const SortTuning& tuning : std::initializer_list<SortTuning>{
+             {.lanes = 1, .strip = 1, .segment = 1},
+             {.lanes = 3, .strip = 7, .segment = 4},
+             {.lanes = 8, .strip = 1000, .segment = 16},
+             {.lanes = 1, .strip = 64, .segment = 300},
+             {.lanes = 2, .strip = 4096, .segment = 4096},
+         })
+        expect_sorts_stars(stars, {.tuning = tuning});
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, OrdersRowsAlongAnyAxisAndMovesValues) {
+    std::mt19937 random(13);
+    const std::vector<i32> keys = random_keys<i32>(std::size_t{13} * 40 * 3, random, 50);
+    std::vector<SortedItem> items(keys.size());
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] = {static_cast<u32>(i), {1, 2}};
+    const Shape shape{13, 40, 3};
+    const auto closer_to_20 = [](Value<i32> a, Value<i32> b) { return abs(a - 20) < abs(b - 20); };
+    for (int axis = 0; axis < 3; ++axis) {
+        std::vector<i32> expected = keys;
+        std::vector<SortedItem> moved = items;
+        const auto length = static_cast<std::size_t>(shape[axis]);
+        const auto step = static_cast<std::size_t>(row_major_strides(shape)[axis]);
+        for (std::size_t first = 0; first < keys.size(); ++first) {
+            if (first / step % length != 0) continue;
+            std::vector<std::size_t> order(length);
+            for (std::size_t i = 0; i < length; ++i) order[i] = first + i * step;
+            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+                return std::abs(keys[a] - 20) < std::abs(keys[b] - 20);
+            });
+            for (std::size_t i = 0; i < length; ++i) {
+                expected[first + i * step] = keys[order[i]];
+                moved[first + i * step] = items[order[i]];
+            }
+        }
+        const auto got =
+            sort_by_key(as_buffer(keys, shape), as_buffer(items, shape), closer_to_20, {.axis = axis});
+        EXPECT_EQ(got.keys.read(0), expected) << axis;
+        EXPECT_TRUE(same_bits(got.values.read(0), moved)) << axis;
+        Buffer<i32> in_place = as_buffer(keys, shape);
+        sort(in_place, in_place, closer_to_20, {.axis = axis});
+        EXPECT_EQ(in_place.read(0), expected) << axis;
+    }
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, TakesMapsAndRunsInGraphs) {
+    std::mt19937 random(14);
+    const std::vector<float> values = random_keys<float>(900, random);
+    const Buffer<float> data = as_buffer(values);
+    Buffer<float> out(900);
+    const auto scaled = map([](Value<u32> i, Buff<const float> x, Const<float> s) { return x[i] * s; });
+    const auto greater = [](Value<float> a, Value<float> b) { return a > b; };
+    CommandGraph graph = record([&] { sort(out, scaled(data, dyn<float>("s")), greater); });
+    graph.bind("s", {2.F, -1.F});
+    graph.submit({.instances = 2});
+    std::vector<float> expected;
+    for (const float x : values) expected.push_back(-x);
+    std::sort(expected.begin(), expected.end(), std::greater<>());
+    EXPECT_EQ(out.read(0), expected);
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, StaysInBoundsIfTheComparisonIsNoOrder) {
+    std::mt19937 random(15);
+    const std::vector<u32> values = random_keys<u32>(1337, random, 1000);
+    const Buffer<u32> data = as_buffer(values);
+    for (const bool answer : {false, true}) {
+        const std::vector<u32> got = sort(data, [answer](Value<u32> a, Value<u32> b) {
+                                         return (a < b) == (a == b) || answer;
+                                     }).read(0);
+        for (const u32 x : got) EXPECT_NE(std::find(values.begin(), values.end(), x), values.end());
+    }
+}
+
+VOLLEY_DEVICE_TEST(CompareSort, ReportsWhatTheComparisonThrows) {
+    const Buffer<i32> data = as_buffer({3, 1, 2});
+    Buffer<i32> out = as_buffer({7, 7, 7});
+    testing::error_of(ErrorCode::TraceError, [&] {
+        sort(out, data, [](Value<i32> a, Value<i32> b) -> Value<bool> {
+            static_cast<void>(a < b);
+            throw std::runtime_error("no luck");
+        });
+    });
+    EXPECT_EQ(out.read(0), (std::vector<i32>{7, 7, 7})) << "nothing was written";
+}
+
 VOLLEY_DEVICE_TEST(Sort, RefusesBadInput) {
     using testing::error_of;
     using testing::expect_contains;

@@ -4,10 +4,12 @@
 //     Buffer<u32> order = argsort(image, {.axis = 0, .descending = true});
 //     auto [keys, values] = sort_by_key(ids, particles);
 //     sort(x, x);                                                            // in place
-//     sort(points, [](Value<Point> a, Value<Point> b) { return a.x < b.x; });  // a program's own order
+//     auto by_x = sort(points, [](Value<Point> a, Value<Point> b) { return a.x < b.x; });
 //
-// Numbers and bool are sorted by their digits (radix sort), in time proportional to the size of the key. Any
-// type can be sorted by a comparison (merge sort).
+// Numbers and bool are sorted by their digits (radix sort), in time proportional to the size of the key.
+// Elements of any type, structs too, are sorted by a comparison of the program (merge sort): a lambda of the
+// kernel language, which returns whether its first operand belongs before the second. It must be a strict
+// weak order; for another one the result has elements of the input in any order, some perhaps repeatedly.
 //
 // Order of floats: -inf, negative numbers, -0, +0, positive numbers, +inf, NaN. So -0 comes before +0, and
 // NaNs of both signs come last, as in NumPy. `descending` reverses the order: NaNs come first then. Equal
@@ -33,7 +35,8 @@ struct SortTuning {
     unsigned lanes = 0;
     /// Elements that one invocation orders: of a strip in a radix sort, of the output in a merge.
     std::uint32_t strip = 0;
-    /// Rows of at most so many elements are sorted by one invocation each.
+    /// Rows of at most so many elements are sorted by one invocation each. In a merge sort, also the length
+    /// of the first runs of longer rows, rounded down to a power of four.
     std::uint32_t segment = 0;
     /// Rows of at least so many elements are first divided into buckets that fit a cache, if their highest
     /// bits differ enough.
@@ -78,31 +81,92 @@ struct SortedPairs {
 
 namespace detail {
 
-[[nodiscard]] VOLLEY_API AnyBuffer sorted(const AnySource& source, const SortOptions& options);
-[[nodiscard]] VOLLEY_API AnyBuffer argsorted(const AnySource& source, const SortOptions& options);
+VOLLEY_API Event sort_compared(const AnySink& to, const AnySource& from, const AnyFunction& less,
+                               const SortOptions& options);
+VOLLEY_API Event argsort_compared(const AnySink& to, const AnySource& from, const AnyFunction& less,
+                                  const SortOptions& options);
+VOLLEY_API Event sort_by_key_compared(const AnySink& keys_to, const AnySink& values_to, const AnySource& keys,
+                                      const AnySource& values, const AnyFunction& less,
+                                      const SortOptions& options);
+// `less` may be null.
+[[nodiscard]] VOLLEY_API AnyBuffer sorted(const AnySource& source, const AnyFunction* less,
+                                          const SortOptions& options);
+[[nodiscard]] VOLLEY_API AnyBuffer argsorted(const AnySource& source, const AnyFunction* less,
+                                             const SortOptions& options);
 [[nodiscard]] VOLLEY_API std::pair<AnyBuffer, AnyBuffer> sorted_by_key(const AnySource& keys,
                                                                        const AnySource& values,
+                                                                       const AnyFunction* less,
                                                                        const SortOptions& options);
+
+/// A lambda or function: a comparison, and nothing that an array or options convert to.
+template <class F>
+concept Comparison = lang::HasCall<F> || std::is_function_v<std::remove_pointer_t<F>>;
+
+template <class T, class F>
+[[nodiscard]] AnyFunction comparison(F less) {
+    static_assert(std::same_as<lang::function_result_t<F>, bool> &&
+                      std::same_as<lang::function_params_t<F>, lang::ParamList<Value<T>, Value<T>>>,
+                  "volley: the comparison of a sort takes two Values of the element type and returns a "
+                  "Value<bool>");
+    return trace_function(std::move(less));
+}
 
 }  // namespace detail
 
 /// Returns a new buffer with the elements, sorted along an axis. Does not block. See above.
 template <Source S>
 [[nodiscard]] Buffer<source_element_t<S>> sort(const S& source, const SortOptions& options = {}) {
-    return Buffer<source_element_t<S>>(detail::sorted(source, options));
+    return Buffer<source_element_t<S>>(detail::sorted(source, nullptr, options));
 }
 
 /// Returns the indices that sort the elements along an axis. Does not block. See above.
 template <Source S>
 [[nodiscard]] Buffer<std::uint32_t> argsort(const S& source, const SortOptions& options = {}) {
-    return Buffer<std::uint32_t>(detail::argsorted(source, options));
+    return Buffer<std::uint32_t>(detail::argsorted(source, nullptr, options));
 }
 
 /// Returns new buffers with the keys and values. Does not block. See above.
 template <Source K, Source V>
 [[nodiscard]] SortedPairs<source_element_t<K>, source_element_t<V>> sort_by_key(
     const K& keys, const V& values, const SortOptions& options = {}) {
-    std::pair<AnyBuffer, AnyBuffer> pair = detail::sorted_by_key(keys, values, options);
+    std::pair<AnyBuffer, AnyBuffer> pair = detail::sorted_by_key(keys, values, nullptr, options);
+    return {Buffer<source_element_t<K>>(std::move(pair.first)),
+            Buffer<source_element_t<V>>(std::move(pair.second))};
+}
+
+// The same by a comparison, for elements of any type. Stable, in both directions. Each of log2(n) passes
+// moves all elements. Throw TraceError as kernel() does for what the comparison throws.
+
+template <Source S, detail::Comparison F>
+Event sort(const AnySink& to, const S& from, F less, const SortOptions& options = {}) {
+    return detail::sort_compared(to, from, detail::comparison<source_element_t<S>>(std::move(less)), options);
+}
+template <Source S, detail::Comparison F>
+[[nodiscard]] Buffer<source_element_t<S>> sort(const S& source, F less, const SortOptions& options = {}) {
+    const AnyFunction function = detail::comparison<source_element_t<S>>(std::move(less));
+    return Buffer<source_element_t<S>>(detail::sorted(source, &function, options));
+}
+template <Source S, detail::Comparison F>
+Event argsort(const AnySink& to, const S& from, F less, const SortOptions& options = {}) {
+    return detail::argsort_compared(to, from, detail::comparison<source_element_t<S>>(std::move(less)),
+                                    options);
+}
+template <Source S, detail::Comparison F>
+[[nodiscard]] Buffer<std::uint32_t> argsort(const S& source, F less, const SortOptions& options = {}) {
+    const AnyFunction function = detail::comparison<source_element_t<S>>(std::move(less));
+    return Buffer<std::uint32_t>(detail::argsorted(source, &function, options));
+}
+template <Source K, Source V, detail::Comparison F>
+Event sort_by_key(const AnySink& keys_to, const AnySink& values_to, const K& keys, const V& values, F less,
+                  const SortOptions& options = {}) {
+    return detail::sort_by_key_compared(keys_to, values_to, keys, values,
+                                        detail::comparison<source_element_t<K>>(std::move(less)), options);
+}
+template <Source K, Source V, detail::Comparison F>
+[[nodiscard]] SortedPairs<source_element_t<K>, source_element_t<V>> sort_by_key(
+    const K& keys, const V& values, F less, const SortOptions& options = {}) {
+    const AnyFunction function = detail::comparison<source_element_t<K>>(std::move(less));
+    std::pair<AnyBuffer, AnyBuffer> pair = detail::sorted_by_key(keys, values, &function, options);
     return {Buffer<source_element_t<K>>(std::move(pair.first)),
             Buffer<source_element_t<V>>(std::move(pair.second))};
 }
