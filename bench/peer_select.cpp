@@ -31,8 +31,7 @@ void histogram_bytes(unsigned* bins, const unsigned char* from, std::size_t begi
         for (unsigned t = 0; t < 4; ++t) ++tables[t][from[k + t]];
     }
     for (; k < end; ++k) ++tables[0][from[k]];
-    for (unsigned b = 0; b < 256; ++b)
-        bins[b] += tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
+    for (unsigned b = 0; b < 256; ++b) bins[b] += tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
 }
 
 void histogram_even(unsigned* bins, const float* from, std::size_t begin, std::size_t end) {
@@ -43,8 +42,7 @@ void histogram_even(unsigned* bins, const float* from, std::size_t begin, std::s
         const auto bin = static_cast<unsigned>(x * 256.F);
         ++tables[k % 4][bin < 255 ? bin : 255];
     }
-    for (unsigned b = 0; b < 256; ++b)
-        bins[b] += tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
+    for (unsigned b = 0; b < 256; ++b) bins[b] += tables[0][b] + tables[1][b] + tables[2][b] + tables[3][b];
 }
 
 }  // namespace volley::bench::peer

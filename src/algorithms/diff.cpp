@@ -49,7 +49,7 @@ AnyKernel diff_kernel(const AnySink& to, const AnySource& from, const AnyFunctio
             algorithms::Lines less = lines;
             less.shape = shape_of_differences(lines.shape, lines.axis);
             const algorithms::DeclaredLines out(parameters, less, false);
-            const Value<u32> inner = in.inner();
+            const Value<u32>& inner = in.inner();
             const auto id = global_id();
             const Value<u32> block = out.length() * inner;
             const Value<u32> outer = rows ? Value<u32>(id.y) : id.x / block;

@@ -15,7 +15,7 @@ namespace volley {
 namespace algorithms {
 namespace {
 
-struct Shapes {
+struct OperandShapes {
     MatrixAxes axes_a, axes_b;
     Shape result;
 };
@@ -37,14 +37,14 @@ void check_types(const AnySource& a, const AnySource& b) {
     }
 }
 
-Shapes shapes_of(const AnySource& a, const AnySource& b, const MatmulOptions& options) {
+OperandShapes operand_shapes(const AnySource& a, const AnySource& b, const MatmulOptions& options) {
     const Shape& in_a = a.shape();
     const Shape& in_b = b.shape();
     if (in_a.rank() == 0 || in_b.rank() == 0) {
         fail(ErrorCode::InvalidShape, "a scalar is no matrix or vector", matmul_name,
              "multiply by a scalar with lazy(a) * x, or the option alpha");
     }
-    Shapes shapes;
+    OperandShapes shapes;
     shapes.axes_a = {.rows = in_a.rank() > 1, .transposed = in_a.rank() > 1 && options.transpose_a};
     shapes.axes_b = {.columns = in_b.rank() > 1, .transposed = in_b.rank() > 1 && options.transpose_b};
     const std::int64_t k_a = in_a[in_a.rank() - (shapes.axes_a.transposed ? 2 : 1)];
@@ -216,7 +216,7 @@ Event run(const MatmulProblem& problem, const Execution& execution, const Matmul
 Event matmul(const AnySink& c, const AnySource& a, const AnySource& b, const MatmulOptions& options) {
     using namespace algorithms;
     check_types(a, b);
-    const Shapes shapes = shapes_of(a, b, options);
+    const OperandShapes shapes = operand_shapes(a, b, options);
     const DType accumulated = accumulated_type(a.dtype());
     check_result(c, a.dtype(), accumulated, shapes.result);
     check_no_overlap(c, a, false, matmul_name);
@@ -255,7 +255,7 @@ AnyBuffer detail::matmul(const AnySource& a, const AnySource& b, const MatmulOpt
         fail(ErrorCode::InvalidArgument, "beta is set, but the result is a new buffer", matmul_name,
              "pass the buffer that is multiplied by beta: matmul(c, a, b, options)");
     }
-    const Shapes shapes = shapes_of(a, b, options);
+    const OperandShapes shapes = operand_shapes(a, b, options);
     const Execution execution(options.queue, {&a, &b});
     AnyBuffer result = execution.result(a.dtype(), shapes.result);
     volley::matmul(result, a, b, options);

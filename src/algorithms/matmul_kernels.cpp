@@ -27,6 +27,7 @@ std::vector<AnyValue> zero_parts(DType real, unsigned parts) {
 std::vector<AnyValue> scaled(const std::vector<AnyValue>& x, const AnyValue& by) {
     if (by.dtype().is_complex()) return matmul_add(zero_parts(x[0].dtype(), 2), x, {by.part(0), by.part(1)});
     std::vector<AnyValue> result;
+    result.reserve(x.size());
     for (const AnyValue& part : x) result.push_back(part * by);
     return result;
 }

@@ -59,7 +59,8 @@ struct PanelKernel {
             const Value<u32> first_b = (block - block_row * blocks_b) * block_columns;
             const Value<u32> end_a = min(first_a + block_rows, panels_a);
             const Value<u32> end_b = min(first_b + block_columns, panels_b);
-            const auto [batch_a, batch_b] = pair_of(batch);
+            const auto batches = pair_of(batch);
+            const Value<u32>&batch_a = batches.a, &batch_b = batches.b;
 
             const auto tile = [&](const Value<u32>& k0, const Value<u32>& k1, const Value<u32>& of_a,
                                   const Value<u32>& of_b) {

@@ -12,7 +12,7 @@ namespace volley::algorithms {
 namespace {
 
 constexpr unsigned side = 16;
-constexpr unsigned group = side * side;
+constexpr unsigned invocations = side * side;
 
 struct TileKernel {
     const MatmulProblem& problem;
@@ -58,11 +58,12 @@ struct TileKernel {
         const Value<u32> block_row = block / tiles_n;
         const Value<u32> first_row = block_row * (side * rows);
         const Value<u32> first_column = (block - block_row * tiles_n) * (side * columns);
-        const auto [batch_a, batch_b] = pair_of(batch);
+        const auto batches = pair_of(batch);
+        const Value<u32>&batch_a = batches.a, &batch_b = batches.b;
         const Value<bool> exists = number < all_blocks;
 
         const MatmulSums sum(std::size_t{rows} * columns, problem.real(), parts);
-        const Value<u32> partial_at = (number * group + id) * (rows * columns * parts);
+        const Value<u32> partial_at = (number * invocations + id) * (rows * columns * parts);
         if (deep) {
             $if (begin > 0U && exists) {
                 for (unsigned i = 0; i < rows * columns; ++i) {
@@ -134,7 +135,7 @@ private:
     void copy_tile(const AnyArray& tile, unsigned pitch, bool along_k, unsigned wide, const Value<u32>& id,
                    const std::function<AnyValue(const Value<u32>&, const Value<u32>&)>& element) const {
         const unsigned parts = problem.parts(), width = side * wide;
-        for (unsigned first = 0; first < depth() * width; first += group) {
+        for (unsigned first = 0; first < depth() * width; first += invocations) {
             const Value<u32> e = id + first;
             const Value<u32> k = along_k ? e % depth() : e / width;
             const Value<u32> i = along_k ? e / depth() : e % width;
@@ -142,7 +143,7 @@ private:
                 const auto value = matmul_parts(element(k, i), problem.accumulated);
                 for (unsigned p = 0; p < parts; ++p) tile.store((k * parts + p) * pitch + i, value[p]);
             };
-            if (first + group <= depth() * width) {
+            if (first + invocations <= depth() * width) {
                 copy();
             } else {
                 $if (e < depth() * width) {
@@ -188,7 +189,7 @@ Event matmul_tiles(const MatmulCall& call) {
     if (deep) {
         arguments.emplace_back(call.execution.scratch(
             problem.real(),
-            {all_blocks * group, std::int64_t{tuning.rows} * tuning.columns * problem.parts()}));
+            {all_blocks * invocations, std::int64_t{tuning.rows} * tuning.columns * problem.parts()}));
         arguments.emplace_back(static_cast<u32>(problem.k));
     }
     Event done;

@@ -119,8 +119,8 @@ Event fill(const AnySink& to, const Stream& stream, const Distribution& distribu
     return done;
 }
 
-[[noreturn]] void refuse_parameters(std::string_view name, std::string what, std::string_view advice) {
-    fail(ErrorCode::InvalidArgument, std::move(what), name, advice);
+[[noreturn]] void refuse_parameters(std::string_view name, const std::string& what, std::string_view advice) {
+    fail(ErrorCode::InvalidArgument, what, name, advice);
 }
 
 void check_float(const AnySink& to, std::string_view name) {

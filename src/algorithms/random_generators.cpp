@@ -144,8 +144,7 @@ Words4 Philox::next4() {
 Words4 Philox::block() {
     const Value<u32> number = blocks_;
     blocks_ = number + 1U;
-    const Words2 stream = stream_;
-    return philox(key_, make<vec<u32, 4>>(number, 0U, stream.x, stream.y));
+    return philox(key_, make<vec<u32, 4>>(number, 0U, stream_.x, stream_.y));
 }
 
 Value<u32> Philox::next() {

@@ -47,7 +47,7 @@ void check_count(const detail::ReduceCall& call, const Shape& shape, std::int64_
              cat(call.name, " of an array of shape ", shape.to_string()), "reduce more elements than ddof");
     }
     if (count > 0 || has_identity(call.reduction)) return;
-    fail(ErrorCode::InvalidArgument, "nothing has no such result: the reduced axes have no elements",
+    fail(ErrorCode::InvalidArgument, "a reduction of no elements has no result",
          cat(call.name, " of an array of shape ", shape.to_string()),
          "reduce at least one element, or use reduce::reduce() with an identity");
 }
@@ -73,9 +73,9 @@ void check_tuning(const ReduceTuning& tuning, const algorithms::Execution& execu
 
 /// A checked call, without its output.
 struct Request {
-    Request(const detail::ReduceCall& call_, const AnySource& source_, const ReduceOptions& options)
-        : call(call_),
-          source(source_),
+    Request(const detail::ReduceCall& reduction, const AnySource& array, const ReduceOptions& options)
+        : call(reduction),
+          source(array),
           reduced(algorithms::checked_axes(options.axes, source.shape().rank(), call.name)),
           shape(result_shape(source.shape(), reduced, options.keepdims)) {
         count = 1;

@@ -12,7 +12,7 @@ namespace volley::algorithms {
 namespace {
 
 /// What the plans of a class of devices have in common.
-struct Shapes {
+struct StageShapes {
     std::int64_t lanes;      // that execute together
     std::int64_t row_local;  // invocations that share a row
     std::int64_t row_unroll;
@@ -29,10 +29,10 @@ std::int64_t power_of_two(std::int64_t value) {
         std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
-Shapes shapes_of(const ReduceTask& task) {
+StageShapes stage_shapes(const ReduceTask& task) {
     const DeviceInfo& device = *task.device;
     const std::int64_t lanes = power_of_two(device.subgroup_size);
-    Shapes shapes{};
+    StageShapes shapes{};
     switch (device_class(device)) {
         case DeviceClass::Cpu: shapes = {lanes, lanes, 8, 1024, 8, 32, 1 << 15, 1 << 14, true}; break;
         case DeviceClass::Software:
@@ -60,7 +60,8 @@ std::int64_t split_of(const ReduceTask& task, std::int64_t results, std::int64_t
                                     std::max<std::int64_t>(count, 1));
 }
 
-StagePlan rows(const ReduceTask& task, const Shapes& shapes, const ReduceAxes& axes, int inner, bool whole) {
+StagePlan rows(const ReduceTask& task, const StageShapes& shapes, const ReduceAxes& axes, int inner,
+               bool whole) {
     const std::int64_t results = axes.count(AxisRole::Kept);
     const std::int64_t outer = axes.count(AxisRole::Reduced, inner);
     const std::int64_t length = axes.extent(inner);
@@ -96,8 +97,8 @@ StagePlan rows(const ReduceTask& task, const Shapes& shapes, const ReduceAxes& a
     return plan;
 }
 
-StagePlan columns(const ReduceTask& task, const Shapes& shapes, const ReduceAxes& axes, std::int64_t folded,
-                  bool whole) {
+StagePlan columns(const ReduceTask& task, const StageShapes& shapes, const ReduceAxes& axes,
+                  std::int64_t folded, bool whole) {
     StagePlan plan;
     plan.kind = StageKind::Columns;
     plan.inner = axes.last();
@@ -121,7 +122,7 @@ StagePlan columns(const ReduceTask& task, const Shapes& shapes, const ReduceAxes
     return plan;
 }
 
-StagePlan serial(const ReduceTask& task, const Shapes& shapes, const ReduceAxes& axes, bool whole) {
+StagePlan serial(const ReduceTask& task, const StageShapes& shapes, const ReduceAxes& axes, bool whole) {
     StagePlan plan;
     const std::int64_t count = axes.count(AxisRole::Reduced);
     plan.unroll = static_cast<std::uint32_t>(std::min<std::int64_t>(shapes.column_unroll, 4));
@@ -136,7 +137,7 @@ StagePlan serial(const ReduceTask& task, const Shapes& shapes, const ReduceAxes&
 
 /// Returns how many rows of few columns to treat as one row, so that neighbouring invocations have
 /// neighbouring elements; 1 for other axes.
-std::int64_t folded_rows(const ReduceTask& task, const Shapes& shapes, const ReduceAxes& axes) {
+std::int64_t folded_rows(const ReduceTask& task, const StageShapes& shapes, const ReduceAxes& axes) {
     const int last = axes.last();
     const bool two_axes = axes.rank() <= 3 && last == axes.rank() - 1 && last > 0 &&
                           axes.role(last - 1) == AxisRole::Reduced && task.flat && task.commutative;
@@ -197,7 +198,7 @@ ReduceAxes parts_axes(const StagePlan& plan, const ReduceAxes& axes) {
 }
 
 StagePlan plan_elements(const ReduceTask& task, const ReduceAxes& axes) {
-    const Shapes shapes = shapes_of(task);
+    const StageShapes shapes = stage_shapes(task);
     const int last = axes.last();
     const std::int64_t results = axes.count(AxisRole::Kept), count = axes.count(AxisRole::Reduced);
     if (last < 0 || results == 0 || count == 0) return serial(task, shapes, axes, true);
@@ -217,7 +218,7 @@ StagePlan plan_elements(const ReduceTask& task, const ReduceAxes& axes) {
 }
 
 StagePlan plan_parts(const ReduceTask& task, const ReduceAxes& axes) {
-    const Shapes shapes = shapes_of(task);
+    const StageShapes shapes = stage_shapes(task);
     const int last = axes.last();
     if (last >= 0 && axes.role(last) == AxisRole::Kept && axes.extent(last) >= shapes.lanes)
         return columns(task, shapes, axes, 1, true);

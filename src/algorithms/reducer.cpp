@@ -230,7 +230,7 @@ public:
         // An infinite sum has errors that are not finite.
         AnyValue sum = each_component(
             [](const AnyValue& s, const AnyValue& e) {
-                const AnyValue difference = e - e;
+                const AnyValue difference = e - e;  // NOLINT(misc-redundant-expression): not 0 for all e
                 return select(compare(ir::Op::Eq, difference, difference), s + e, s);
             },
             state[0], state[1]);

@@ -38,7 +38,7 @@ ScanSegments::ScanSegments(AnySource flags) : source_(std::move(flags)) {
 
 namespace {
 
-constexpr std::string_view subject = "scan";
+constexpr std::string_view name_of_scan = "scan";
 
 void check_request(const AnySource& from, const detail::ScanRequest& request,
                    const std::optional<ScanSegments>& segments) {
@@ -48,24 +48,24 @@ void check_request(const AnySource& from, const detail::ScanRequest& request,
                       parameters[0].type == type && parameters[1].type == type && request.op.result() == type;
     if (!fits) {
         fail(ErrorCode::TypeMismatch,
-             cat("the operator does not combine two values of ", type.name(), " to one"), subject,
+             cat("the operator does not combine two values of ", type.name(), " to one"), name_of_scan,
              "use a function of two elements that returns an element");
     }
     if (request.exclusive && !request.initial) {
-        fail(ErrorCode::InvalidArgument, "an exclusive scan has no initial value", subject,
+        fail(ErrorCode::InvalidArgument, "an exclusive scan has no initial value", name_of_scan,
              "pass the identity of the operator");
     }
     if (request.initial && (request.initial->is_buffer() || request.initial->dtype() != type)) {
         fail(ErrorCode::TypeMismatch,
              cat("the initial value is a ", request.initial->dtype().name(), ", but the elements are ",
                  type.name()),
-             subject, "pass a value of the elements' type");
+             name_of_scan, "pass a value of the elements' type");
     }
     if (segments && segments->source().shape() != from.shape()) {
         fail(ErrorCode::SizeMismatch,
              cat("the keys or flags have the shape ", segments->source().shape().to_string(),
                  ", but the array has ", from.shape().to_string()),
-             subject, "use one key or flag for each element; broadcast_to() repeats them");
+             name_of_scan, "use one key or flag for each element; broadcast_to() repeats them");
     }
 }
 
@@ -173,17 +173,18 @@ Shape with_an_axis(const Shape& shape) { return shape.rank() == 0 ? Shape(1) : s
 Event detail::run_scan(const AnySink& to, const AnySource& from, const ScanRequest& request,
                        const ScanOptions& options) {
     check_request(from, request, options.segments);
-    algorithms::check_sink(to, from.dtype(), from.shape(), subject);
-    algorithms::check_no_overlap(to, from, true, subject);
-    if (options.segments) algorithms::check_no_overlap(to, options.segments->source(), false, subject);
+    algorithms::check_sink(to, from.dtype(), from.shape(), name_of_scan);
+    algorithms::check_no_overlap(to, from, true, name_of_scan);
+    if (options.segments) algorithms::check_no_overlap(to, options.segments->source(), false, name_of_scan);
     const Shape shape = with_an_axis(from.shape());
-    algorithms::LineScan scan{.lines = {.shape = shape,
-                                        .axis = algorithms::checked_axis(options.axis, shape.rank(), subject),
-                                        .reverse = options.reverse},
-                              .from = from.reshape(shape),
-                              .to = to.reshape(shape),
-                              .request = request,
-                              .segments = options.segments};
+    algorithms::LineScan scan{
+        .lines = {.shape = shape,
+                  .axis = algorithms::checked_axis(options.axis, shape.rank(), name_of_scan),
+                  .reverse = options.reverse},
+        .from = from.reshape(shape),
+        .to = to.reshape(shape),
+        .request = request,
+        .segments = options.segments};
     if (scan.segments && shape != from.shape()) scan.segments.reset();  // one element is one segment
     const AnySource& heads = scan.segments ? scan.segments->source() : scan.from;
     scan.lines.flat = scan.from.is_flat() && scan.to.is_flat() && heads.is_flat();

@@ -33,9 +33,9 @@ struct TileSum {
     Var<u32> head;
 };
 
-class Tiles {
+class ScanTiles {
 public:
-    Tiles(ParameterList& parameters, const LineScan& scan, u32 width, u32 tile)
+    ScanTiles(ParameterList& parameters, const LineScan& scan, u32 width, u32 tile)
         : elements_(parameters, scan),
           lines_(parameters, scan.lines, true, row_alignment(scan, width)),
           per_line_(parameters.value<u32>()),
@@ -86,7 +86,7 @@ public:
     /// Scans a tile alone. `store`, if any, receives the results by their index in the tile.
     void scan_alone(const Line& line, const Value<u32>& begin, TileSum& total,
                     const std::function<void(const Value<u32>&, const AnyValue&)>& store) const {
-        const Rows rows(elements_, line, width_);
+        const ScanRows rows(elements_, line, width_);
         const Value<u32> count = this->count(begin);
         const Value<u32> whole = count / width_;
         const auto finish = [&](const Value<u32>& k, const Row& row, const AnyValue& results) {
@@ -200,7 +200,7 @@ AnyKernel chain_kernel(const LineScan& scan, u32 width, u32 tile) {
         return any_kernel("scan: chain", {.local = width}, [&](ParameterList& parameters) {
             const DType type = scan.from.dtype();
             const StoreElement store = scan.to.declare(parameters);
-            const Tiles tiles(parameters, scan, width, tile);
+            const ScanTiles tiles(parameters, scan, width, tile);
             const ScanElements& elements = tiles.elements();
             const bool segmented = elements.has_segments();
             const AnyArray results = AnyArray::shared(type, tile);
@@ -237,7 +237,7 @@ AnyKernel chain_kernel(const LineScan& scan, u32 width, u32 tile) {
                 tiles.publish(number, tile_complete, elements.combine(before.load(), own));
             }
 
-            const Rows rows(elements, line, width);
+            const ScanRows rows(elements, line, width);
             const Value<u32> whole = count / width;
             // Adds the sum of the tiles before, unless there are none, and stores.
             const auto store_rows = [&](bool alone) {

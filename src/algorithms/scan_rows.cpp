@@ -22,7 +22,7 @@ AnyKernel rows_kernel(const LineScan& scan, u32 width) {
             const ScanElements elements(parameters, scan);
             const DeclaredLines lines(parameters, scan.lines, true, aligned);
             const Line line = lines.line(Value<u32>(group_id().x), Value<u32>(0U));
-            const Rows rows(elements, line, width);
+            const ScanRows rows(elements, line, width);
             // Segments, with their initial values, start in the rows. An exclusive scan without them starts
             // with the initial value; an inclusive one adds it to the first element.
             const auto begin_of_line = [&](const Row& row) {
@@ -33,7 +33,7 @@ AnyKernel rows_kernel(const LineScan& scan, u32 width) {
                                        const Row& row) {
                 store(line.at(k), is_exclusive ? rows.exclusive(before, results, row.heads) : results);
             };
-            const Value<u32> length = lines.length();
+            const Value<u32>& length = lines.length();
             const Value<u32> whole = length / width;
             // The first row.
             const Row first = rows.scan(rows.lane());

@@ -1,5 +1,5 @@
-// Rows: as many neighbouring elements as a subgroup has lanes, which it scans in registers. For devices whose
-// subgroups are vectors, and workgroups of one subgroup.
+// ScanRows: as many neighbouring elements as a subgroup has lanes, which it scans in registers. For devices
+// whose subgroups are vectors, and workgroups of one subgroup.
 #pragma once
 
 #include "algorithms/scan_elements.hpp"
@@ -24,9 +24,9 @@ struct Row {
 };
 
 /// Records the work on rows.
-class Rows {
+class ScanRows {
 public:
-    Rows(const ScanElements& elements, const Line& line, u32 width)
+    ScanRows(const ScanElements& elements, const Line& line, u32 width)
         : elements_(elements), line_(line), width_(width), lane_(subgroup_lane()) {}
 
     [[nodiscard]] const Value<u32>& lane() const { return lane_; }

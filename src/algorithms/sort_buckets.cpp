@@ -65,7 +65,8 @@ AnyKernel move_to_buckets_kernel(const RadixShape& shape) {
             // One invocation alone copies the table to memory that is surely cached.
             std::optional<DigitTable> buckets;
             if (shape.lanes == 1) buckets.emplace(bins, 1);
-            p.for_strip(shape.lanes, [&](Number row, Number number, Number begin, Number end) {
+            p.for_strip(shape.lanes, [&](const Value<u32>& row, const Value<u32>& number,
+                                         const Value<u32>& begin, const Value<u32>& end) {
                 $if (done.load(row).as<u32>() != 0U) {
                     $for (b, 0U, bucket_count) {
                         next.set(b, begins.load(row * (bucket_count + 1) + b).as<u32>());
@@ -76,7 +77,7 @@ AnyKernel move_to_buckets_kernel(const RadixShape& shape) {
                         next.set(bucket, next.count(bucket) + counts.load(from + bin).as<u32>());
                         if (buckets) buckets->set(bin, bucket);
                     }
-                    unrolled(begin, end, [&](Number i, unsigned) {
+                    unrolled(begin, end, [&](const Value<u32>& i, unsigned) {
                         const AnyValue key = buffers.keys[0].load(i);
                         const Value<u32> bin = digit_value(key, p.shift, bin_bits);
                         const Value<u32> bucket =

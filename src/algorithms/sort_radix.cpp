@@ -25,7 +25,7 @@ void StripParameters::add_arguments(std::vector<AnyArgument>& arguments, const R
 
 namespace {
 
-Value<u32> flip_of(const AnyArray& flips, const StripParameters& p, Number row) {
+Value<u32> flip_of(const AnyArray& flips, const StripParameters& p, const Value<u32>& row) {
     Var<u32> flip = 0U;
     $if (p.pass != 0U) {
         flip = flips.load((p.pass - 1U) * p.rows + row).as<u32>();
@@ -35,7 +35,7 @@ Value<u32> flip_of(const AnyArray& flips, const StripParameters& p, Number row) 
 
 /// Records a body for rows that are not done.
 template <class F>
-void unless_done(const std::vector<AnyArray>& done, Number row, F&& body) {
+void unless_done(const std::vector<AnyArray>& done, const Value<u32>& row, F&& body) {
     if (done.empty()) {
         body();
         return;
@@ -56,11 +56,12 @@ AnyKernel count_kernel(const RadixShape& shape) {
             const StripParameters p(list);
             const unsigned values = shape.values(), lanes = shape.lanes;
             const DigitTable table(values, lanes, lanes == 1 && values <= 256 ? radix_unroll : 1);
-            p.for_strip(lanes, [&](Number row, Number number, Number begin, Number end) {
+            p.for_strip(lanes, [&](const Value<u32>& row, const Value<u32>& number, const Value<u32>& begin,
+                                   const Value<u32>& end) {
                 unless_done(done, row, [&] {
                     table.clear();
                     const auto run = [&](const AnyArray& from) {
-                        unrolled(begin, end, [&](Number i, unsigned step) {
+                        unrolled(begin, end, [&](const Value<u32>& i, unsigned step) {
                             table.increase(digit_value(from.load(i), p.shift, shape.digit_bits), step);
                         });
                     };
@@ -112,7 +113,8 @@ AnyKernel move_kernel(const RadixShape& shape) {
             const StripParameters p(list);
             const unsigned values = shape.values();
             const DigitTable next(values, shape.lanes);
-            p.for_strip(shape.lanes, [&](Number row, Number number, Number begin, Number end) {
+            p.for_strip(shape.lanes, [&](const Value<u32>& row, const Value<u32>& number,
+                                         const Value<u32>& begin, const Value<u32>& end) {
                 const Value<u32> place = p.pass * p.rows + row;
                 if (!done.empty()) {
                     $if (number == 0U) {
@@ -135,7 +137,7 @@ AnyKernel move_kernel(const RadixShape& shape) {
                         flips.store(place, select(equal, flip, 1U - flip));
                     }
                     const auto run = [&](unsigned here) {
-                        unrolled(begin, end, [&](Number i, unsigned) {
+                        unrolled(begin, end, [&](const Value<u32>& i, unsigned) {
                             const AnyValue key = buffers.keys[here].load(i);
                             buffers.move(here, i, key,
                                          next.take(digit_value(key, p.shift, shape.digit_bits)));
@@ -163,11 +165,10 @@ struct RadixDefaults {
 };
 
 RadixDefaults defaults_of(const Target& target, unsigned bits) {
-    constexpr std::int64_t Ki = 1024;
     // A driver may end loops after 65,535 iterations.
     if (device_class(*target.device) != DeviceClass::Cpu)
-        return {8, 16 * Ki, bits > 32 ? 2 * Ki : 4 * Ki, bits > 32 ? 2 * Ki : 4 * Ki, INT64_MAX};
-    return {1, 16 * Ki * Ki, 256 * Ki, INT64_MAX, 128 * Ki};
+        return {8, 16'384, bits > 32 ? 2048 : 4096, bits > 32 ? 2048 : 4096, INT64_MAX};
+    return {1, std::int64_t{1} << 24, std::int64_t{1} << 18, INT64_MAX, std::int64_t{1} << 17};
 }
 
 StripPlan plan_strips(const RadixSort& sort, const RadixShape& shape, const Target& target,

@@ -19,8 +19,6 @@
 
 namespace volley::algorithms {
 
-using Number = const Value<u32>&;
-
 /// What a kernel of the radix sort is compiled for.
 struct RadixShape {
     DType word;
@@ -48,7 +46,8 @@ struct StripPlan {
 constexpr unsigned radix_unroll = 4;
 
 /// Returns the value of the digit at a bit position of a key.
-[[nodiscard]] inline Value<u32> digit_value(const AnyValue& key, Number shift, unsigned digit_bits) {
+[[nodiscard]] inline Value<u32> digit_value(const AnyValue& key, const Value<u32>& shift,
+                                            unsigned digit_bits) {
     const u32 mask = (1U << digit_bits) - 1;
     if (key.dtype() == dtype_of<u64>()) return cast<u32>(key.as<u64>() >> cast<u64>(shift)) & mask;
     return (key.as<u32>() >> shift) & mask;
@@ -56,7 +55,7 @@ constexpr unsigned radix_unroll = 4;
 
 /// Records `body(i, step)` for i from begin to end, several steps at once.
 template <class F>
-void unrolled(Number begin, Number end, F&& body) {
+void unrolled(const Value<u32>& begin, const Value<u32>& end, F&& body) {
     const Value<u32> whole = begin + (end - begin) / radix_unroll * radix_unroll;
     $for (i, begin, whole, radix_unroll) {
         for (unsigned k = 0; k < radix_unroll; ++k) body(i + k, k);
@@ -68,7 +67,7 @@ void unrolled(Number begin, Number end, F&& body) {
 
 /// Records `body(number of the invocation)` for invocations below `workers`.
 template <class F>
-void for_worker(unsigned lanes, Number workers, F&& body) {
+void for_worker(unsigned lanes, const Value<u32>& workers, F&& body) {
     if (lanes == 1) {
         body(group_id().x);
         return;
@@ -91,27 +90,26 @@ public:
             count_[place(v)] = 0U;
         }
     }
-    void increase(Number value, unsigned step) const {
+    void increase(const Value<u32>& value, unsigned step) const {
         count_[place(value + step % tables_ * values_)] += 1U;
     }
     /// Returns the count of a value in all tables.
-    [[nodiscard]] Value<u32> count(Number value) const {
-        std::vector<Value<u32>> sums{count_[place(value)]};
-        for (unsigned t = 1; t < tables_; ++t)
-            sums.push_back(sums.back() + count_[place(value + t * values_)]);
-        return sums.back();
+    [[nodiscard]] Value<u32> count(const Value<u32>& value) const {
+        Var<u32> sum = 0U;
+        for (unsigned t = 0; t < tables_; ++t) sum += count_[place(value + t * values_)];
+        return sum;
     }
-    void set(Number value, Number number) const { count_[place(value)] = number; }
+    void set(const Value<u32>& value, const Value<u32>& number) const { count_[place(value)] = number; }
     /// Returns the number of a value, and increases it.
-    [[nodiscard]] Value<u32> take(Number value) const {
+    [[nodiscard]] Value<u32> take(const Value<u32>& value) const {
         const Value<u32> at = place(value);
-        const Value<u32> number = count_[at];
+        Var<u32> number = count_[at];
         count_[at] = number + 1U;
         return number;
     }
 
 private:
-    [[nodiscard]] Value<u32> place(Number value) const {
+    [[nodiscard]] Value<u32> place(const Value<u32>& value) const {
         if (lanes_ == 1) return value;
         return value * lanes_ + local_index();
     }
@@ -132,7 +130,7 @@ struct KeyBuffers {
             arguments.insert(arguments.end(), {sort.payload[0], sort.payload[1]});
     }
     /// Records the move of element i to another place in the other buffer.
-    void move(std::size_t from, Number i, const AnyValue& key, Number to) const {
+    void move(std::size_t from, const Value<u32>& i, const AnyValue& key, const Value<u32>& to) const {
         keys[1 - from].store(to, key);
         if (!payload.empty()) payload[1 - from].store(to, payload[from].load(i));
     }
@@ -170,10 +168,10 @@ struct StripParameters {
     /// Records `body(row, number of the strip in its row, begin, end)` for the strip of this invocation.
     template <class F>
     void for_strip(unsigned lanes, F&& body) const {
-        for_worker(lanes, workers, [&](Number worker) {
+        for_worker(lanes, workers, [&](const Value<u32>& worker) {
             const Value<u32> row = worker / strips;
             const Value<u32> number = worker - row * strips;
-            const auto minimum = [](Number a, Number b) { return select(a < b, a, b); };
+            const auto minimum = [](const Value<u32>& a, const Value<u32>& b) { return select(a < b, a, b); };
             const Value<u32> first = minimum(number * strip, length);
             const Value<u32> base = row * length + first;
             body(row, number, base, base + minimum(strip, length - first));

@@ -21,13 +21,13 @@ AnyKernel segment_kernel(const RadixShape& shape, bool buckets, unsigned tables)
             const unsigned values = shape.values();
             const DigitTable table(values, shape.lanes, tables);
 
-            const auto sort_segment = [&](Number begin, Number end) {
+            const auto sort_segment = [&](const Value<u32>& begin, const Value<u32>& end) {
                 Var<u32> flip = buckets ? 1U : 0U;
                 $for (digit, 0U, digits) {
                     const Value<u32> shift = digit * shape.digit_bits;
                     table.clear();
                     const auto count = [&](unsigned here) {
-                        unrolled(begin, end, [&](Number i, unsigned step) {
+                        unrolled(begin, end, [&](const Value<u32>& i, unsigned step) {
                             table.increase(digit_value(buffers.keys[here].load(i), shift, shape.digit_bits),
                                            step);
                         });
@@ -45,7 +45,7 @@ AnyKernel segment_kernel(const RadixShape& shape, bool buckets, unsigned tables)
                         most = select(total > most, total, most);
                     }
                     const auto move = [&](unsigned here) {
-                        unrolled(begin, end, [&](Number i, unsigned) {
+                        unrolled(begin, end, [&](const Value<u32>& i, unsigned) {
                             const AnyValue key = buffers.keys[here].load(i);
                             buffers.move(here, i, key, table.take(digit_value(key, shift, shape.digit_bits)));
                         });
@@ -59,11 +59,12 @@ AnyKernel segment_kernel(const RadixShape& shape, bool buckets, unsigned tables)
                     }
                 }
                 $if (flip != 0U) {
-                    unrolled(begin, end,
-                             [&](Number i, unsigned) { buffers.move(1, i, buffers.keys[1].load(i), i); });
+                    unrolled(begin, end, [&](const Value<u32>& i, unsigned) {
+                        buffers.move(1, i, buffers.keys[1].load(i), i);
+                    });
                 }
             };
-            for_worker(shape.lanes, segments, [&](Number worker) {
+            for_worker(shape.lanes, segments, [&](const Value<u32>& worker) {
                 if (!buckets) {
                     sort_segment(worker * length, worker * length + length);
                     return;

@@ -19,6 +19,7 @@ constexpr std::string_view transpose_name = "transpose";
 
 Shape permuted_shape(const Shape& shape, const std::vector<int>& axes) {
     std::vector<std::int64_t> extents;
+    extents.reserve(axes.size());
     for (const int axis : axes) extents.push_back(shape[axis]);
     return Shape(std::span<const std::int64_t>(extents));
 }
@@ -80,15 +81,16 @@ private:
 
 // ---- tiles ----
 
-struct Tiles {
+struct TransposeTiles {
     u32 from;   // extent along the last axis of the source
     u32 to;     // extent along the last axis of the result
     u32 items;  // consecutive elements of the result that an invocation loads
     bool shared;
 };
 
-Tiles tiles_for(const DeviceInfo& device, const TransposeTuning& tuning) {
-    Tiles t{64, 16, 16, true};  // on a CPU, items == to makes the stores to a tile a transpose in registers
+TransposeTiles tiles_for(const DeviceInfo& device, const TransposeTuning& tuning) {
+    TransposeTiles t{64, 16, 16,
+                     true};  // on a CPU, items == to makes the stores to a tile a transpose in registers
     switch (device_class(device)) {
         case DeviceClass::Cpu: break;
         case DeviceClass::Software: t = {16, 16, 4, false}; break;  // barriers are slow
@@ -115,7 +117,7 @@ struct TilePlan {
     std::vector<int> axes;  // the order in the result
     int from;               // the last axis of the source
     int to;                 // the last axis of the result
-    Tiles tiles;
+    TransposeTiles tiles;
     bool whole;    // tiles cover the array exactly
     bool aligned;  // rows of the result are multiples of 16 elements
 };
@@ -131,7 +133,7 @@ public:
     }
 
     void record() const {
-        const Tiles& tiles = plan_.tiles;
+        const TransposeTiles& tiles = plan_.tiles;
         const auto group = group_id();
         const Value<u32> first_to = group.x * tiles.to, first_from = group.y * tiles.from;
         const std::vector<Value<u32>> outer = outer_indices(group.z);
@@ -162,6 +164,7 @@ private:
     [[nodiscard]] std::vector<Value<u32>> indices(const std::vector<Value<u32>>& outer,
                                                   const Value<u32>& from, const Value<u32>& to) const {
         std::vector<Value<u32>> all_indices;
+        all_indices.reserve(extents_.size());
         std::size_t next = 0;
         for (int axis = 0; axis < rank(); ++axis)
             all_indices.push_back(axis == plan_.from ? from : axis == plan_.to ? to : outer[next++]);
@@ -181,7 +184,7 @@ private:
         const auto inside = [&](const Value<u32>& from, const Value<u32>& to) {
             return from < extents_[at(plan_.from)] && to < extents_[at(plan_.to)];
         };
-        const Tiles& tiles = plan_.tiles;
+        const TransposeTiles& tiles = plan_.tiles;
         const auto id = local_id();
         if (!tiles.shared) {
             for (u32 k = 0; k < tiles.items; ++k) {
@@ -361,7 +364,7 @@ std::optional<Event> algorithms::transpose_in_tiles(const AnySink& to, const det
     Event done;
     for (const Target& target : execution.targets()) {
         plan.tiles = tiles_for(*target.device, tuning);
-        const Tiles& tiles = plan.tiles;
+        const TransposeTiles& tiles = plan.tiles;
         plan.whole = from_extent % tiles.from == 0 && to_extent % tiles.to == 0;
         const AnyKernel kernel =
             tile_kernel(move.to, move.from, plan)

@@ -50,8 +50,7 @@ Event AnyKernel::operator()(std::span<const AnyArgument> arguments) const {
                  cat("kernel '", core_->name(), "'"), "pass arguments in the order of the parameters");
         }
         if (arguments[k].dtype() != params[k].type) {
-            if (wants_buffer)
-                detail::fail_argument_type(*core_, k + 1, params[k].type, arguments[k].dtype());
+            if (wants_buffer) detail::fail_argument_type(*core_, k + 1, params[k].type, arguments[k].dtype());
             fail(ErrorCode::TypeMismatch,
                  cat("argument ", k + 1, " has the type ", arguments[k].dtype().name(), ", but ",
                      params[k].type.name(), " is required"),
