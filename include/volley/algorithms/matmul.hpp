@@ -2,8 +2,7 @@
 //
 //     Buffer<float> c = matmul(a, b);                                 // a: (m, k), b: (k, n)
 //     matmul(c, a, b, {.transpose_b = true, .alpha = 2, .beta = 1});  // c = 2 a b^T + c
-//     matmul(bias_and_relu(layer, bias), x, weights);                 // through a store map, in the same
-//     kernel
+//     matmul(bias_and_relu(layer, bias), x, weights);                 // through a store map
 #pragma once
 
 #include <volley/algorithms/any_sink.hpp>

@@ -2,8 +2,9 @@
 //
 //     float total = reduce::sum(a).item();
 //     Buffer<float> rows = reduce::max(image, {.axes = {-1}, .keepdims = true});
-//     float energy = reduce::sum(map([](Value<u32> i, Buff<const float> x) { return x[i] * x[i];
-//     })(a)).item(); Buffer<u32> best = reduce::argmin(costs, {.axes = {1}});
+//     auto squares = map([](Value<u32> i, Buff<const float> x) { return x[i] * x[i]; });
+//     float energy = reduce::sum(squares(a)).item();
+//     Buffer<u32> best = reduce::argmin(costs, {.axes = {1}});
 //
 // Each reduction exists in two forms. `Buffer<R> sum(source, options)` returns a new buffer, and
 // `Event sum(sink, source, options)` writes to a buffer or store map of the result's type and shape. Neither

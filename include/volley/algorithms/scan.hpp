@@ -3,9 +3,9 @@
 //
 //     Buffer<float> running = scan::inclusive_sum(x);  // along the last axis
 //     Buffer<u32> offsets = scan::exclusive_sum(counts);
-//     Buffer<i32> peaks = scan::inclusive([](Value<i32> a, Value<i32> b) { return max(a, b); }, x, {.axis =
-//     0}); scan::inclusive_sum(to, x, {.reverse = true});  // into a buffer or store map Buffer<float> totals
-//     = scan::inclusive_sum(x, {.segments = scan::by_key(keys)});
+//     Buffer<i32> peaks = scan::inclusive([](Value<i32> a, Value<i32> b) { return max(a, b); }, x);
+//     scan::inclusive_sum(to, x, {.axis = 0, .reverse = true});  // into a buffer or store map
+//     Buffer<float> totals = scan::inclusive_sum(x, {.segments = scan::by_key(keys)});
 //
 // Operands are combined in order, so that the operator need not be commutative. Elements are of any type,
 // structs and complex numbers included. The result has the type of the input: convert small integers, as in

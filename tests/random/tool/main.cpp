@@ -1,7 +1,5 @@
-// volley_random --minutes N [--seed S] [--widths 1,4,8,16] [--processor x86-64-v2] [--no-cpu]
-// [--no-functions]
-// [--short] [--keep-going]: runs random programs until the time is up or one fails. Prints the seed and the
-// minimised program of each failure.
+// volley_random: runs random programs until the time is up or one fails (usage() lists the options). Prints
+// the seed and the minimised program of each failure.
 #include "random/differential.hpp"
 #include "random/generator.hpp"
 #include "random/isolated.hpp"
