@@ -277,5 +277,44 @@ TEST(Patterns, SharedAtomicsArePlainOperationsWithoutBranches) {
     EXPECT_GE(count(code, "addl\t$1, (%"), 8u) << code;
 }
 
+template <class T>
+void select_positive(Buff<const T> in, Buff<T> out, Buff<const unsigned> begins) {
+    const auto x = in[global_id().x];
+    const auto positive = x > T{};
+    const auto at = begins[group_id().x] + subgroup_exclusive_add(select(positive, 1u, 0u));
+    $if (positive) {
+        out[at] = x;
+    }
+}
+
+TEST(Patterns, LanesThatStoreSideBySideAreCompressed) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of(select_positive<float>, avx512(), {16, 1, 1});
+    EXPECT_EQ(count(code, "vcompressps"), 1u) << code;
+    EXPECT_EQ(count(code, "popcnt"), 1u) << code;
+    EXPECT_FALSE(has(code, "scatter")) << code;
+    EXPECT_FALSE(has(code, "vpermd")) << code;  // the sums of the lanes are not computed
+    EXPECT_EQ(count(code_of(select_positive<double>, avx512(), {16, 1, 1}), "vcompresspd"), 2u);
+    EXPECT_EQ(count(code_of(select_positive<short>, avx512(), {16, 1, 1}), "vpcompressd"), 1u);
+    const std::string narrow = code_of(select_positive<float>, avx2(), {8, 1, 1});
+    EXPECT_EQ(count(narrow, "vmaskmovps"), 1u) << narrow;
+    EXPECT_EQ(count(narrow, "vextractps"), 6u) << narrow;  // the lowest lanes of both halves need none
+}
+
+TEST(Patterns, LanesThatAreCountedOtherwiseAreScattered) {
+    VOLLEY_NEEDS_X86();
+    const std::string code = code_of(
+        [](Buff<const float> in, Buff<float> out) {
+            const auto x = in[global_id().x];
+            const auto at = subgroup_exclusive_add(select(x > 0.0f, 1u, 0u));
+            $if (x > 1.0f) {
+                out[at] = x;
+            }
+        },
+        avx512(), {16, 1, 1});
+    EXPECT_TRUE(has(code, "scatter")) << code;
+    EXPECT_FALSE(has(code, "vcompressps")) << code;
+}
+
 }  // namespace
 }  // namespace volley::test

@@ -255,6 +255,39 @@ void CodeBuilder::scatter(Val v, Val pointers, unsigned align, Val mask) {
     intrinsic("llvm.masked.scatter", {L.TypeOf(v), L.TypeOf(pointers)}, {v, pointers, u32(align), mask});
 }
 
+void CodeBuilder::packed_store(Val v, Val p, unsigned size, Val mask) {
+    if (element(v) == f16) v = bitcast(v, lanes(i16));
+    if (!isa.avx512) {
+        // Each lane overwrites the lane before it unless that is in the mask.
+        const Val word = zext(bits(mask), i64);
+        const Val packed = slot_bytes((W + 1) * size, 64);
+        Val count = u64(0);
+        for (unsigned l = 0; l < W; ++l) {
+            store(extract(v, l), gep(packed, mul(count, u64(size))), size);
+            count = add(count, and_(lshr(word, u64(l)), u64(1)));
+        }
+        const Val stored = icmp(LLVMIntULT, iota(i32), splat(trunc(count, i32)));
+        masked_store(load(L.TypeOf(v), packed, 64), p, size, stored);
+        return;
+    }
+    // The form of the instruction that stores is slow on some processors.
+    const Type memory = element(v);
+    if (size < 4) v = zext(v, lanes(i32));
+    const unsigned n = std::min(W, size == 8 ? 8U : 16U);
+    for (unsigned first = 0; first < W; first += n) {
+        const Val part = slice(v, first, n);
+        const Val here = slice(mask, first, n);
+        const Type word = L.IntTypeInContext(context, n);
+        const Val count = intrinsic("llvm.ctpop", {i32}, {zext(bitcast(here, word), i32)});
+        Val packed =
+            intrinsic("llvm.x86.avx512.mask.compress", {L.TypeOf(part)}, {part, zero(L.TypeOf(part)), here});
+        if (size < 4) packed = trunc(packed, vec(memory, n));
+        const Val stored = trunc(not_(shl(ones(i32), count)), word);
+        masked_store(packed, p, size, bitcast(stored, vec(i1, n)));
+        if (first + n < W) p = gep(p, mul(zext(count, i64), u64(size)));
+    }
+}
+
 Block CodeBuilder::block(const char* name) { return L.AppendBasicBlockInContext(context, function, name); }
 
 Val CodeBuilder::slot(Type t, unsigned align) {

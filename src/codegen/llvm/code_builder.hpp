@@ -134,6 +134,11 @@ public:
     Val gather(Type t, Val pointers, unsigned align, Val mask);
     void scatter(Val v, Val pointers, unsigned align, Val mask);
 
+    /// Returns whether packed_store() takes elements of this size.
+    [[nodiscard]] bool can_pack(unsigned size) const { return isa.avx512 || (isa.avx && size >= 4); }
+    /// Stores the lanes in the mask to consecutive elements from p. Writes no other element.
+    void packed_store(Val v, Val p, unsigned size, Val mask);
+
     // Blocks
     Block block(const char* name);  // at the end of the function
     void at(Block block) { L.PositionBuilderAtEnd(b, block); }

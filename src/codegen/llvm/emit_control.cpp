@@ -11,7 +11,8 @@ using ir::RegionId;
 namespace {
 
 // Returns true for regions that are cheaper to run under an empty mask than to branch around.
-bool runs_anyway(const ir::Function& fn, RegionId region, const std::function<bool(NodeId)>& is_masked_load) {
+bool runs_anyway(const ir::Function& fn, RegionId region,
+                 const std::function<bool(NodeId)>& is_masked_access) {
     unsigned cost = 0;
     for (const NodeId id : fn.nodes_of(region)) {
         const ir::Node& node = fn[id];
@@ -20,7 +21,7 @@ bool runs_anyway(const ir::Function& fn, RegionId region, const std::function<bo
                                 fn[fn.arg(id, 0)].op == Op::Var &&
                                 fn.args(id).size() == ir::path_start(node.op);
         const bool function = node.op >= Op::Sqrt && node.op <= Op::Hypot;
-        if (!(ir::traits(node.op).pure || var_access || is_masked_load(id)) || form == ir::Form::BufferSize)
+        if (!(ir::traits(node.op).pure || var_access || is_masked_access(id)) || form == ir::Form::BufferSize)
             return false;
         cost += function || node.op == Op::Div || node.op == Op::Rem ? 8 : 1;
         if (cost > 10) return false;
@@ -91,8 +92,9 @@ void KernelEmitter::emit_if(NodeId id) {
     // Returns the mask of lanes that reach the end of a side.
     const auto side = [&](RegionId region, Val entering) -> Val {
         if (region == ir::none || fn_.nodes_of(region).empty()) return entering;
-        const bool anyway =
-            !control_.kills[id] && runs_anyway(fn_, region, [&](NodeId n) { return is_masked_load(n); });
+        const bool anyway = !control_.kills[id] && runs_anyway(fn_, region, [&](NodeId n) {
+            return is_masked_load(n) || (c.isa.avx512 && packed_.count(n) != 0);
+        });
         Block done = nullptr;
         Val left = nullptr;
         if (control_.kills[id]) {

@@ -316,6 +316,26 @@ void KernelEmitter::store_place(const LaneAddress& p, const Leaves& value) {
     }
 }
 
+bool KernelEmitter::store_packed(NodeId id) {
+    const auto found = packed_.find(id);
+    if (found == packed_.end() || c.W == 1 || !masked_) return false;
+    const LaneAddress p = place(id);
+    if (p.steps.size() != 1 || !p.type.is_scalar()) return false;
+    const auto size = static_cast<unsigned>(p.type.size());
+    if (p.steps[0].scale != size || !c.can_pack(size)) return false;
+    const NodeId index = p.steps[0].index;
+    Val begin = c.u32(0);
+    for (const NodeId term : other_terms(fn_, index, found->second)) {
+        if (!leaf(term).uniform()) return false;
+        begin = c.add(begin, scalar(leaf(term)));
+    }
+    const bool is_signed = is_signed_integer(fn_.type(index).scalar());
+    const Val wide = is_signed ? c.sext(begin, c.i64) : c.zext(begin, c.i64);
+    const Val at = c.gep(c.gep(p.base, static_cast<std::int64_t>(p.offset)), c.mul(wide, c.u64(size)));
+    c.packed_store(to_memory(lanes(leaf(fn_.arg(id, 1))), p.type.scalar()), at, size, mask());
+    return true;
+}
+
 void KernelEmitter::emit_load(NodeId id) {
     if (const AccessGroup* group = c.W > 1 ? groups_.find(id) : nullptr) {
         if (group->place != id) return;  // emitted with its group
@@ -344,7 +364,7 @@ void KernelEmitter::emit_store(NodeId id) {
         store_interleaved(address(place(group->members[0])), fn_.type(fn_.arg(id, 1)).scalar(), leaves);
         return;
     }
-    store_place(place(id), value(fn_.arg(id, 1)));
+    if (!store_packed(id)) store_place(place(id), value(fn_.arg(id, 1)));
 }
 
 }  // namespace volley::codegen::llvm

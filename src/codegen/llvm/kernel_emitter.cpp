@@ -100,6 +100,7 @@ KernelEmitter::KernelEmitter(CodeBuilder& code, const ir::Function& fn, const Va
       lanes_(passes::analyse_lanes(fn, model_)),
       groups_(find_access_groups(fn, lanes_)),
       control_(plan_control(fn, [&](NodeId id) { return code.W == 1 || lanes_.lane_uniform(id); })),
+      packed_(find_packed_stores(fn, control_.kills)),
       values_(fn.nodes.size()) {
     if (variant.streaming) streamed_ = passes::buffer_uses(fn).written_only();
     group_size_ = variant.local[0] * variant.local[1] * variant.local[2];

@@ -9,6 +9,7 @@
 #include "codegen/llvm/code_builder.hpp"
 #include "codegen/llvm/compiler.hpp"
 #include "codegen/llvm/control_plan.hpp"
+#include "codegen/llvm/packed_stores.hpp"
 #include "ir/function.hpp"
 #include "passes/access.hpp"
 #include "passes/split_barriers.hpp"
@@ -114,6 +115,8 @@ private:
     void emit_store(ir::NodeId id);
     Leaves load_place(const LaneAddress& place);
     void store_place(const LaneAddress& place, const Leaves& value);
+    /// Emits a store of find_packed_stores(); returns false if it must be scattered.
+    bool store_packed(ir::NodeId id);
     [[nodiscard]] std::optional<std::int64_t> lane_stride(
         const LaneAddress& place) const;          // bytes; nullopt: varying
     Val address(const LaneAddress& place);        // lane 0
@@ -209,7 +212,8 @@ private:
     AccessGroups groups_;
     std::vector<bool> streamed_;  // by parameter
     ControlPlan control_;
-    std::optional<passes::SegmentPlan> segments_;  // kernels with barriers
+    std::unordered_map<ir::NodeId, ir::NodeId> packed_;  // stores, and the ranks in their indices
+    std::optional<passes::SegmentPlan> segments_;        // kernels with barriers
     std::vector<Leaves> values_;
     std::unordered_map<ir::NodeId, Variable> variables_;
     std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
