@@ -16,16 +16,21 @@ bool is_whole(ir::Dim3 global, ir::Dim3 local) {
 }
 
 /// Returns whether results should be written with streaming stores: output larger than the last-level cache
-/// only evicts other data.
+/// only evicts other data. Results of a few elements, such as a count beside an array, make no difference.
 bool pays_to_stream(const CpuProgram& program, std::span<const backends::Argument> args) {
+    constexpr std::size_t few_bytes = 4096;
     const auto& params = program.function().params;
+    bool large = false;
     for (std::size_t i = 0; i < params.size(); ++i) {
         if (!program.written_only()[i]) continue;
         const auto start = reinterpret_cast<std::uintptr_t>(args[i].memory->host() + args[i].offset);
-        if (start % 64 != 0 || args[i].elements * params[i].type.size() <= backends::last_cache_bytes())
-            return false;
+        const std::size_t bytes = args[i].elements * params[i].type.size();
+        if (start % 64 != 0) return false;
+        if (bytes <= few_bytes) continue;
+        if (bytes <= backends::last_cache_bytes()) return false;
+        large = true;
     }
-    return true;
+    return large;
 }
 
 }  // namespace
