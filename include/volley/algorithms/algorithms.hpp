@@ -9,6 +9,7 @@
 #include <volley/algorithms/random_generators.hpp>
 #include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/scan.hpp>
+#include <volley/algorithms/select.hpp>
 #include <volley/algorithms/sort.hpp>
 #include <volley/algorithms/transform.hpp>
 #include <volley/algorithms/transpose.hpp>
