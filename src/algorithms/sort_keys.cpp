@@ -111,4 +111,19 @@ void check_sortable(DType type, std::string_view algorithm) {
          "sort numbers or bool, or pass a comparison: sort(x, [](Value<T> a, Value<T> b) { return ...; })");
 }
 
+void check_order(DType type, const std::optional<AnyFunction>& less, std::string_view algorithm) {
+    if (!less) {
+        if (type.is_scalar()) return;
+        fail(ErrorCode::TypeMismatch, cat("elements of type ", type.name(), " have no order"), algorithm,
+             "use numbers or bool, or pass a comparison: [](Value<T> a, Value<T> b) { return ...; }");
+    }
+    const std::span<const FunctionParameter> parameters = less->parameters();
+    const bool fits = parameters.size() == 2 && !parameters[0].is_buffer && !parameters[1].is_buffer &&
+                      parameters[0].type == type && parameters[1].type == type &&
+                      less->result() == dtype_of<bool>();
+    if (fits) return;
+    fail(ErrorCode::TypeMismatch, cat("the comparison does not take two values of ", type.name()), algorithm,
+         "use a function of two elements that returns a bool");
+}
+
 }  // namespace volley::algorithms

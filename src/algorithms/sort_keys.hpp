@@ -2,8 +2,10 @@
 // (sort.hpp), or its reverse.
 #pragma once
 
+#include <volley/lang/any_function.hpp>
 #include <volley/lang/any_value.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace volley::algorithms {
@@ -26,5 +28,8 @@ struct KeyCode {
 
 /// Throws ArgumentError (TypeMismatch) unless keys of this type have an order.
 void check_sortable(DType type, std::string_view algorithm);
+/// Throws ArgumentError (TypeMismatch) unless keys of this type have an order, or `less` compares two of
+/// them.
+void check_order(DType type, const std::optional<AnyFunction>& less, std::string_view algorithm);
 
 }  // namespace volley::algorithms

@@ -5,10 +5,12 @@
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
 #include <volley/algorithms/matmul.hpp>
+#include <volley/algorithms/merge.hpp>
 #include <volley/algorithms/random.hpp>
 #include <volley/algorithms/random_generators.hpp>
 #include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/scan.hpp>
+#include <volley/algorithms/searchsorted.hpp>
 #include <volley/algorithms/select.hpp>
 #include <volley/algorithms/sort.hpp>
 #include <volley/algorithms/transform.hpp>
