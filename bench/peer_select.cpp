@@ -1,6 +1,15 @@
 // Selection and histograms in plain C++.
 #include "peers_select.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace volley::bench::peer {
 
 std::size_t count_above(const float* from, float limit, std::size_t begin, std::size_t end) {
@@ -10,17 +19,32 @@ std::size_t count_above(const float* from, float limit, std::size_t begin, std::
 }
 
 void copy_above(float* to, const float* from, float limit, std::size_t begin, std::size_t end) {
-    // Without a branch, which would be mispredicted often. The element after the last may be written, too.
-    if (begin == end) return;
-    std::size_t n = 0;
     std::size_t k = begin;
-    for (; k + 1 < end; ++k) {
-        if (from[k] > limit) {
-            to[n] = from[k];
-            ++n;
-        }
+#if defined(__AVX512F__)
+    // The instruction that compresses to memory is slow on some processors.
+    const __m512 limits = _mm512_set1_ps(limit);
+    for (; k + 16 <= end; k += 16) {
+        const __m512 x = _mm512_loadu_ps(from + k);
+        const __mmask16 above = _mm512_cmp_ps_mask(x, limits, _CMP_GT_OQ);
+        const int count = std::popcount(static_cast<unsigned>(above));
+        _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << static_cast<unsigned>(count)) - 1),
+                              _mm512_maskz_compress_ps(above, x));
+        to += count;
     }
-    if (from[k] > limit) to[n] = from[k];
+#endif
+    // Without a branch, which would be mispredicted often: an element is overwritten by the next one unless
+    // it is above the limit. Blocks, so that no element after the last is written.
+    float block[256];
+    while (k < end) {
+        const std::size_t block_end = std::min(end, k + std::size(block));
+        std::size_t count = 0;
+        for (; k < block_end; ++k) {
+            block[count] = from[k];
+            count += from[k] > limit ? 1 : 0;
+        }
+        std::memcpy(to, block, count * sizeof(float));
+        to += count;
+    }
 }
 
 void histogram_bytes(unsigned* bins, const unsigned char* from, std::size_t begin, std::size_t end) {
