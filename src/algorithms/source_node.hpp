@@ -5,7 +5,9 @@
 #include <volley/algorithms/any_sink.hpp>
 #include <volley/algorithms/any_source.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace volley::detail {
@@ -34,17 +36,23 @@ private:
 /// What rearranges the elements of other sources. The numbers differ from those of other sources.
 enum class ArrangedKind : std::uint8_t {
     Permuted = 100,
-    Flipped,
-    Rolled,
-    Padded,
+    Rearranged,
     Gathered,
-    Concatenated,
+    GatheredAlong,
+    Joined,
 };
 
 /// Axis k of an array is axis axes[k] of the source.
 struct Permutation {
     AnySource source;
     std::vector<int> axes;
+};
+
+/// A part of an array: the elements from `begin` on along an axis.
+struct ArrayPart {
+    int axis;
+    std::int64_t begin;
+    AnySource source;
 };
 
 class SourceNode : public ArrayNode {
@@ -58,6 +66,10 @@ public:
     [[nodiscard]] virtual bool moves_elements() const noexcept { return false; }
     /// Returns what the array permutes, if it is no more than a permutation.
     [[nodiscard]] virtual const Permutation* permutation() const noexcept { return nullptr; }
+    /// Returns parts that make up the array, if their elements are found faster than those of the whole.
+    [[nodiscard]] virtual std::vector<ArrayPart> parts() const { return {}; }
+    /// Returns the same elements with fewer axes, if neighbouring axes can be merged.
+    [[nodiscard]] virtual std::optional<AnySource> merged() const { return std::nullopt; }
     /// Returns a flat node with another shape of as many elements. Called only if is_flat().
     [[nodiscard]] virtual std::shared_ptr<const SourceNode> with_shape(const Shape& shape) const = 0;
 };

@@ -6,8 +6,11 @@
 
 #include <volley/algorithms/transform.hpp>
 #include <volley/lang/ids.hpp>
+#include <volley/slice.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace volley {
@@ -54,6 +57,25 @@ AnyKernel axes_kernel(const AnySink& to, const AnySource& from) {
     });
 }
 
+// Evaluates the parts of an array on the queues that have all buffers of the whole.
+Event transform_parts(const AnyBuffer& to, const AnySource& from, std::span<const detail::ArrayPart> parts,
+                      TransformOptions options) {
+    std::vector<AnyArgument> arguments{to};
+    from.add_arguments(arguments);
+    for (const AnyArgument& argument : arguments) {
+        if (options.queue || !argument.is_buffer()) continue;
+        const Placement placement = argument.buffer().placement();
+        if (placement.kind() == Placement::Kind::OnQueue) options.queue = placement.queue();
+    }
+    Event done;
+    for (const detail::ArrayPart& part : parts) {
+        std::vector<Selector> place(static_cast<std::size_t>(part.axis));
+        place.emplace_back(slice(part.begin, part.begin + part.source.shape()[part.axis]));
+        done = transform(to.sub(Selection(place)), part.source, options);
+    }
+    return done;
+}
+
 }  // namespace
 
 Event transform(const AnySink& to, const AnySource& from, const TransformOptions& options) {
@@ -65,6 +87,14 @@ Event transform(const AnySink& to, const AnySource& from, const TransformOptions
             return *done;
     }
     const algorithms::Execution execution(options.queue, {&source}, {&to});
+    if (to.is_flat()) {
+        if (const std::optional<AnySource> merged = source.node().merged())
+            return transform(to.reshape(merged->shape()), *merged, options);
+    }
+    if (to.buffer() != nullptr) {
+        const std::vector<detail::ArrayPart> parts = source.node().parts();
+        if (!parts.empty()) return transform_parts(*to.buffer(), source, parts, options);
+    }
 
     std::vector<AnyArgument> arguments;
     to.add_arguments(arguments);
