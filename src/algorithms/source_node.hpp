@@ -33,7 +33,7 @@ private:
     Shape shape_;
 };
 
-/// What rearranges the elements of other sources. The numbers differ from those of other sources.
+/// Kinds of sources besides those in source.cpp, with other numbers than these.
 enum class ArrangedKind : std::uint8_t {
     Permuted = 100,
     Rearranged,

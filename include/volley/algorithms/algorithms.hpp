@@ -2,6 +2,7 @@
 #pragma once
 
 #include <volley/algorithms/diff.hpp>
+#include <volley/algorithms/gather.hpp>
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
 #include <volley/algorithms/matmul.hpp>

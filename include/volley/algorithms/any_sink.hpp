@@ -18,6 +18,8 @@ class VOLLEY_API AnySink {
 public:
     /// The elements of a buffer, which may be a view with any strides.
     AnySink(const AnyBuffer& buffer);  // NOLINT(google-explicit-constructor): a buffer is a sink
+    explicit AnySink(std::shared_ptr<const detail::SinkNode> node) noexcept : node_(std::move(node)) {}
+
     /// Elements stored by `function`, whose parameters are `indices` u32 indices, the value, and the
     /// parameters for `arguments`.
     [[nodiscard]] static AnySink mapped(const AnyFunction& function, unsigned indices, const Shape& shape,
@@ -35,7 +37,6 @@ public:
     void add_arguments(std::vector<AnyArgument>& arguments) const;
 
 private:
-    explicit AnySink(std::shared_ptr<const detail::SinkNode> node) noexcept : node_(std::move(node)) {}
     std::shared_ptr<const detail::SinkNode> node_;
 };
 
