@@ -40,6 +40,7 @@ enum class ArrangedKind : std::uint8_t {
     Gathered,
     GatheredAlong,
     Joined,
+    Range,
 };
 
 /// Axis k of an array is axis axes[k] of the source.

@@ -9,6 +9,7 @@
 #include <volley/algorithms/merge.hpp>
 #include <volley/algorithms/random.hpp>
 #include <volley/algorithms/random_generators.hpp>
+#include <volley/algorithms/ranges.hpp>
 #include <volley/algorithms/rearrange.hpp>
 #include <volley/algorithms/reduce.hpp>
 #include <volley/algorithms/scan.hpp>

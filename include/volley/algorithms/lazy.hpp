@@ -192,10 +192,31 @@ requires((detail::LazyOperand<A> && detail::LazyOperand<B>)&&(Source<A> || Sourc
                               detail::lazy_source<T>(a), detail::lazy_source<T>(b));
 }
 
+/// Returns a where the condition is true, else b, as select() does. The condition is any array of bool, and
+/// both others may be host numbers, which then have one type: `where(mask, 1.f, 0.f)`.
+template <Source C, class A, class B>
+requires(std::same_as<source_element_t<C>, bool>&& detail::LazyOperand<A>&& detail::LazyOperand<B>)
+    [[nodiscard]] auto where(const C& condition, const A& a, const B& b) {
+    if constexpr (Source<A> || Source<B>) {
+        return select(lazy(condition), a, b);
+    } else {
+        static_assert(std::same_as<A, B>, "volley: the numbers of where() have different types: convert one");
+        return detail::lazy_apply([](Value<bool> p, Value<A> x, Value<A> y) { return select(p, x, y); },
+                                  condition, detail::lazy_source<A>(a), detail::lazy_source<A>(b));
+    }
+}
+
 /// Converts the elements as cast<T>(value) does.
 template <class T, class From>
 [[nodiscard]] Lazy<T> cast(const Lazy<From>& a) {
     return Lazy<T>(a.convert(dtype_of<T>()));
+}
+/// Converts the elements of any array: `convert<double>(buffer)`. Real elements become complex ones, and the
+/// components of vectors those of a vector type. Nothing is converted if the type is the same.
+template <class T, Source S>
+[[nodiscard]] Lazy<T> convert(const S& source) {
+    if constexpr (!std::same_as<T, source_element_t<S>>) lang::need_castable<T, source_element_t<S>>();
+    return Lazy<T>(AnySource(source).convert(dtype_of<T>()));
 }
 
 }  // namespace volley

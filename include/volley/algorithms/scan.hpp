@@ -46,6 +46,13 @@ template <class T>
     return add;
 }
 
+template <class T>
+[[nodiscard]] const AnyFunction& scan_product() {
+    static_assert(!lang::is_bool<T>, "volley: bool has no product: convert it, as in cast<u32>(lazy(flags))");
+    static const AnyFunction multiply = trace_function([](Value<T> a, Value<T> b) { return a * b; });
+    return multiply;
+}
+
 }  // namespace detail
 
 /// Divides lines into segments, at whose starts a scan begins anew.
@@ -216,19 +223,42 @@ struct CumsumOptions {
     std::optional<Queue> queue = {};
 };
 
+namespace detail {
+
+[[nodiscard]] inline AnySource cumulated(const AnySource& x, const CumsumOptions& options) {
+    return options.axis ? x : x.reshape(Shape(x.size()));
+}
+[[nodiscard]] inline ScanOptions cumulate_options(const CumsumOptions& options) {
+    return {.axis = options.axis.value_or(-1), .queue = options.queue};
+}
+
+}  // namespace detail
+
 /// Returns running sums; as scan::inclusive_sum().
 template <detail::ScanOutput To, Source S>
 Event cumsum(const To& to, const S& x, const CumsumOptions& options = {}) {
-    const AnySource all = options.axis ? AnySource(x) : AnySource(x).reshape(Shape(AnySource(x).size()));
-    return detail::run_scan(to, all, {.op = detail::scan_addition<source_element_t<S>>()},
-                            {.axis = options.axis.value_or(-1), .queue = options.queue});
+    return detail::run_scan(to, detail::cumulated(x, options),
+                            {.op = detail::scan_addition<source_element_t<S>>()},
+                            detail::cumulate_options(options));
 }
 template <Source S>
 [[nodiscard]] Buffer<source_element_t<S>> cumsum(const S& x, const CumsumOptions& options = {}) {
     using T = source_element_t<S>;
-    const AnySource all = options.axis ? AnySource(x) : AnySource(x).reshape(Shape(AnySource(x).size()));
-    return Buffer<T>(detail::new_scan(all, {.op = detail::scan_addition<T>()},
-                                      {.axis = options.axis.value_or(-1), .queue = options.queue}));
+    return Buffer<T>(detail::new_scan(detail::cumulated(x, options), {.op = detail::scan_addition<T>()},
+                                      detail::cumulate_options(options)));
+}
+/// Returns running products.
+template <detail::ScanOutput To, Source S>
+Event cumprod(const To& to, const S& x, const CumsumOptions& options = {}) {
+    return detail::run_scan(to, detail::cumulated(x, options),
+                            {.op = detail::scan_product<source_element_t<S>>()},
+                            detail::cumulate_options(options));
+}
+template <Source S>
+[[nodiscard]] Buffer<source_element_t<S>> cumprod(const S& x, const CumsumOptions& options = {}) {
+    using T = source_element_t<S>;
+    return Buffer<T>(detail::new_scan(detail::cumulated(x, options), {.op = detail::scan_product<T>()},
+                                      detail::cumulate_options(options)));
 }
 
 }  // namespace volley
