@@ -5,6 +5,7 @@
 #include <volley/algorithms/gather.hpp>
 #include <volley/algorithms/lazy.hpp>
 #include <volley/algorithms/map.hpp>
+#include <volley/algorithms/masked_sum.hpp>
 #include <volley/algorithms/matmul.hpp>
 #include <volley/algorithms/merge.hpp>
 #include <volley/algorithms/random.hpp>
