@@ -106,4 +106,17 @@ std::vector<RulePart> AxisRule::parts(std::int64_t length) const {
     return all_parts;
 }
 
+std::optional<AxisRule> AxisRule::from_place(std::int64_t begin) const {
+    const auto places = static_cast<std::uint32_t>(begin);
+    AxisRule rule = *this;
+    switch (kind) {
+        case Kind::Whole: rule.kind = places == 0 ? Kind::Whole : Kind::Shifted; [[fallthrough]];
+        case Kind::Shifted: rule.first += places; return rule;
+        case Kind::Reversed: rule.first -= places; return rule;
+        case Kind::Stepped: rule.first += places * step; return rule;
+        case Kind::Fixed: return rule;
+        default: return std::nullopt;
+    }
+}
+
 }  // namespace volley::algorithms

@@ -44,6 +44,8 @@ struct AxisRule {
     /// Returns the parts of an axis with `length` elements, each with a rule without tests; nothing if there
     /// is no such division.
     [[nodiscard]] std::vector<struct RulePart> parts(std::int64_t length) const;
+    /// Returns the rule for the elements from `begin` on, for kinds of which that is one; else nothing.
+    [[nodiscard]] std::optional<AxisRule> from_place(std::int64_t begin) const;
 };
 
 /// Neighbouring elements of the result, and a simpler rule for them, whose index i starts at 0 here.

@@ -7,7 +7,9 @@
 #include <volley/algorithms/rearrange.hpp>
 #include <volley/lang/control.hpp>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace volley {
 namespace {
@@ -56,14 +58,27 @@ public:
             return element.load();
         };
     }
-    [[nodiscard]] std::vector<detail::ArrayPart> parts() const override {
-        std::vector<detail::ArrayPart> result;
-        std::int64_t begin = 0;
+    [[nodiscard]] bool is_joined() const noexcept override { return true; }
+    [[nodiscard]] std::vector<std::int64_t> breaks(int axis) const override {
+        std::vector<std::int64_t> places;
+        std::int64_t place = 0;
         for (const AnySource& source : sources_) {
-            result.push_back({axis_, begin, source});
-            begin += source.shape()[axis_];
+            if (axis == axis_ && place > 0) places.push_back(place);
+            place += source.shape()[axis_];
         }
-        return result;
+        return places;
+    }
+    [[nodiscard]] std::optional<AnySource> part(int axis, std::int64_t begin,
+                                                std::int64_t length) const override {
+        if (axis != axis_) return std::nullopt;
+        std::int64_t place = 0;
+        for (const AnySource& source : sources_) {
+            const std::int64_t end = place + source.shape()[axis_];
+            if (begin >= place && begin + length <= end)
+                return detail::part_of(source, axis, begin - place, length);
+            place = end;
+        }
+        return std::nullopt;
     }
     [[nodiscard]] std::shared_ptr<const SourceNode> with_shape(const Shape&) const override {
         return nullptr;  // not called: never flat

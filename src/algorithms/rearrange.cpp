@@ -73,13 +73,24 @@ public:
             return element.load();
         };
     }
-    [[nodiscard]] std::vector<detail::ArrayPart> parts() const override;
-    [[nodiscard]] std::optional<AnySource> merged() const override;
+    [[nodiscard]] std::vector<std::int64_t> breaks(int axis) const override;
+    [[nodiscard]] std::optional<AnySource> part(int axis, std::int64_t begin,
+                                                std::int64_t length) const override;
+    [[nodiscard]] std::optional<AnySource> reshaped() const override;
     [[nodiscard]] std::shared_ptr<const SourceNode> with_shape(const Shape&) const override {
         return nullptr;  // not called: never flat
     }
 
 private:
+    // Whether each axis of the result is one of the source.
+    [[nodiscard]] bool keeps_axes() const {
+        for (std::size_t axis = 0; axis < rules_.size(); ++axis)
+            if (std::cmp_not_equal(rules_[axis].from, axis)) return false;
+        return std::cmp_equal(rules_.size(), shape().rank());
+    }
+    [[nodiscard]] std::optional<AnySource> merged() const;
+    [[nodiscard]] std::optional<AnySource> split() const;
+
     AnySource source_;
     std::vector<AxisRule> rules_;
     std::optional<AnyArgument> fill_;
@@ -100,35 +111,69 @@ AnySource rearranged(const AnySource& source, const Shape& shape, std::vector<Ax
 }
 
 // Only along the last axis, whose elements are neighbours in vectors.
-std::vector<detail::ArrayPart> RearrangedSource::parts() const {
-    constexpr std::int64_t worthwhile = 32768;  // elements; fewer do not pay for another launch
-    const int last = shape().rank() - 1;
-    if (shape().elements() < worthwhile) return {};
-    std::vector<detail::ArrayPart> result;
-    for (std::size_t axis = 0; axis < rules_.size(); ++axis) {
-        if (rules_[axis].from != last) continue;
-        for (const RulePart& part : rules_[axis].parts(shape()[last])) {
-            Extents extents(shape().begin(), shape().end());
-            extents.back() = part.length;
-            if (!part.rule) {
-                result.push_back({last, part.begin, AnySource::filled(shape_of(extents), *fill_)});
-                continue;
-            }
-            std::vector<AxisRule> rules = rules_;
-            rules[axis] = *part.rule;
-            result.push_back(
-                {last, part.begin, rearranged(source_, shape_of(extents), std::move(rules), fill_)});
-        }
+std::vector<std::int64_t> RearrangedSource::breaks(int axis) const {
+    std::vector<std::int64_t> places;
+    if (axis != shape().rank() - 1) return places;
+    for (const AxisRule& rule : rules_) {
+        if (rule.from != axis) continue;
+        for (const RulePart& part : rule.parts(shape()[axis]))
+            if (part.begin > 0) places.push_back(part.begin);
     }
-    return result;
+    return places;
+}
+
+std::optional<AnySource> RearrangedSource::part(int axis, std::int64_t begin, std::int64_t length) const {
+    Extents extents(shape().begin(), shape().end());
+    extents[static_cast<std::size_t>(axis)] = length;
+    std::vector<AxisRule> rules = rules_;
+    for (AxisRule& rule : rules) {
+        if (rule.from != axis) continue;
+        std::int64_t place = begin;
+        for (const RulePart& part : rule.parts(shape()[axis])) {
+            if (begin < part.begin || begin + length > part.begin + part.length) continue;
+            if (!part.rule) return AnySource::filled(shape_of(extents), *fill_);
+            place -= part.begin;
+            rule = *part.rule;
+            break;
+        }
+        const std::optional<AxisRule> moved = rule.from_place(place);
+        if (!moved) return std::nullopt;
+        rule = *moved;
+    }
+    return rearranged(source_, shape_of(extents), std::move(rules), fill_);
+}
+
+std::optional<AnySource> RearrangedSource::reshaped() const {
+    if (!keeps_axes()) return std::nullopt;
+    if (const std::optional<AnySource> simpler = merged()) return simpler;
+    return split();
+}
+
+// The places in a long period, or in a long repetition, are an axis of their own: no division, and neighbours
+// are read together.
+std::optional<AnySource> RearrangedSource::split() const {
+    using Kind = AxisRule::Kind;
+    constexpr std::int64_t long_block = 64;
+    if (shape().rank() == max_rank) return std::nullopt;
+    for (std::size_t axis = 0; axis < rules_.size(); ++axis) {
+        const Kind kind = rules_[axis].kind;
+        const std::int64_t block = rules_[axis].count;
+        if ((kind != Kind::Tiled && kind != Kind::Repeated) || block < long_block) continue;
+        Extents extents(shape().begin(), shape().end());
+        extents[axis] /= block;
+        extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis) + 1, block);
+        std::vector<AxisRule> rules = rules_;
+        for (std::size_t k = axis; k < rules.size(); ++k) ++rules[k].from;
+        rules[axis] = {.kind = Kind::Whole, .from = static_cast<int>(axis) + (kind == Kind::Tiled ? 1 : 0)};
+        return rearranged(source_, shape_of(extents), std::move(rules), fill_);
+    }
+    return std::nullopt;
 }
 
 // An axis can take the whole axes after it if blocks of their elements stay together and in order.
 std::optional<AnySource> RearrangedSource::merged() const {
     using Kind = AxisRule::Kind;
-    if (!source_.is_flat() || std::cmp_not_equal(rules_.size(), shape().rank())) return std::nullopt;
-    for (std::size_t axis = 0; axis < rules_.size(); ++axis)
-        if (std::cmp_not_equal(rules_[axis].from, axis)) return std::nullopt;
+    if (!source_.is_flat()) return std::nullopt;
     const auto keeps_blocks = [](Kind kind) {
         return kind == Kind::Whole || kind == Kind::Shifted || kind == Kind::Rolled || kind == Kind::Tiled ||
                kind == Kind::Constant || kind == Kind::Wrapped || kind == Kind::WrappedFar;
@@ -278,6 +323,14 @@ AnySource detail::selected(const AnySource& source, const Selection& selection) 
         }
     }
     return rearranged(source, shape, std::move(rules));
+}
+
+AnySource detail::part_of(const AnySource& source, int axis, std::int64_t begin, std::int64_t length) {
+    if (length == source.shape()[axis]) return source;
+    if (const std::optional<AnySource> part = source.node().part(axis, begin, length)) return *part;
+    std::vector<Selector> place(static_cast<std::size_t>(axis));
+    place.emplace_back(slice(begin, begin + length));
+    return selected(source, Selection(place));
 }
 
 AnySource detail::flipped(const AnySource& source, const std::vector<int>& axes) {

@@ -175,6 +175,23 @@ public:
         return std::ranges::any_of(sources_,
                                    [](const NodePointer& source) { return source->moves_elements(); });
     }
+    [[nodiscard]] std::vector<std::int64_t> breaks(int axis) const override {
+        std::vector<std::int64_t> places;
+        for (const NodePointer& source : sources_) {
+            const std::vector<std::int64_t> more = source->breaks(axis);
+            places.insert(places.end(), more.begin(), more.end());
+        }
+        std::ranges::sort(places);
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        return places;
+    }
+    [[nodiscard]] std::optional<AnySource> part(int axis, std::int64_t begin,
+                                                std::int64_t length) const override {
+        std::vector<AnySource> parts;
+        for (const NodePointer& source : sources_)
+            parts.push_back(part_of(AnySource(source), axis, begin, length));
+        return AnySource::computed(function_, parts);
+    }
     void identify(KernelKey& key) const override {
         key.add(Kind::Computed).add(function_.hash()).add(sources_.size());
         for (const NodePointer& source : sources_) source->identify(key);
@@ -298,6 +315,11 @@ public:
 
     [[nodiscard]] bool is_flat() const noexcept override { return source_->is_flat(); }
     [[nodiscard]] bool moves_elements() const noexcept override { return source_->moves_elements(); }
+    [[nodiscard]] std::vector<std::int64_t> breaks(int axis) const override { return source_->breaks(axis); }
+    [[nodiscard]] std::optional<AnySource> part(int axis, std::int64_t begin,
+                                                std::int64_t length) const override {
+        return part_of(AnySource(source_), axis, begin, length).convert(type());
+    }
     void identify(KernelKey& key) const override {
         key.add(Kind::Converted).add(type());
         source_->identify(key);

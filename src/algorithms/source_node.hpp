@@ -49,13 +49,6 @@ struct Permutation {
     std::vector<int> axes;
 };
 
-/// A part of an array: the elements from `begin` on along an axis.
-struct ArrayPart {
-    int axis;
-    std::int64_t begin;
-    AnySource source;
-};
-
 class SourceNode : public ArrayNode {
 public:
     using ArrayNode::ArrayNode;
@@ -67,10 +60,19 @@ public:
     [[nodiscard]] virtual bool moves_elements() const noexcept { return false; }
     /// Returns what the array permutes, if it is no more than a permutation.
     [[nodiscard]] virtual const Permutation* permutation() const noexcept { return nullptr; }
-    /// Returns parts that make up the array, if their elements are found faster than those of the whole.
-    [[nodiscard]] virtual std::vector<ArrayPart> parts() const { return {}; }
-    /// Returns the same elements with fewer axes, if neighbouring axes can be merged.
-    [[nodiscard]] virtual std::optional<AnySource> merged() const { return std::nullopt; }
+    /// Returns the places along an axis, in order, where the way to find the elements changes. Between them
+    /// part() needs fewer tests, so that transform() may evaluate the array in parts.
+    [[nodiscard]] virtual std::vector<std::int64_t> breaks(int /*axis*/) const { return {}; }
+    /// Returns the elements of a part that no break divides, if there is a better array for them than a
+    /// selection.
+    [[nodiscard]] virtual std::optional<AnySource> part(int /*axis*/, std::int64_t /*begin*/,
+                                                        std::int64_t /*length*/) const {
+        return std::nullopt;
+    }
+    /// Returns whether the parts are better evaluated one by one on every device, and even if they are small.
+    [[nodiscard]] virtual bool is_joined() const noexcept { return false; }
+    /// Returns the same elements in a shape that is faster to evaluate, if there is one.
+    [[nodiscard]] virtual std::optional<AnySource> reshaped() const { return std::nullopt; }
     /// Returns a flat node with another shape of as many elements. Called only if is_flat().
     [[nodiscard]] virtual std::shared_ptr<const SourceNode> with_shape(const Shape& shape) const = 0;
 };
@@ -81,6 +83,9 @@ public:
     [[nodiscard]] virtual StoreElement declare(ParameterList& parameters) const = 0;
     [[nodiscard]] virtual std::shared_ptr<const SinkNode> with_shape(const Shape& shape) const = 0;
 };
+
+/// Returns the elements [begin, begin + length) along an axis.
+[[nodiscard]] AnySource part_of(const AnySource& source, int axis, std::int64_t begin, std::int64_t length);
 
 /// Throws ArgumentError if an array of this shape has more elements than 32-bit indices can count.
 void check_countable(const Shape& shape, std::string_view subject);

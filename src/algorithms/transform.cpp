@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace volley {
@@ -57,23 +56,43 @@ AnyKernel axes_kernel(const AnySink& to, const AnySource& from) {
     });
 }
 
-// Evaluates the parts of an array on the queues that have all buffers of the whole.
-Event transform_parts(const AnyBuffer& to, const AnySource& from, std::span<const detail::ArrayPart> parts,
-                      TransformOptions options) {
-    std::vector<AnyArgument> arguments{to};
-    from.add_arguments(arguments);
-    for (const AnyArgument& argument : arguments) {
-        if (options.queue || !argument.is_buffer()) continue;
-        const Placement placement = argument.buffer().placement();
-        if (placement.kind() == Placement::Kind::OnQueue) options.queue = placement.queue();
+// Evaluates an array in the parts between its breaks, if that is faster. All run on the queues that have all
+// buffers of the whole.
+std::optional<Event> transform_parts(const AnySink& to, const AnySource& from,
+                                     const algorithms::Execution& execution, TransformOptions options) {
+    constexpr std::int64_t worthwhile = 32768;  // elements: fewer do not pay for another launch
+    constexpr std::size_t most = 8;             // breaks of an array that is not joined
+    if (to.buffer() == nullptr) return std::nullopt;
+    const bool joined = from.node().is_joined();
+    // Only the CPU backend has faster code for neighbours than for any elements.
+    const bool cpu = std::ranges::all_of(execution.targets(), [](const algorithms::Target& target) {
+        return device_class(*target.device) == DeviceClass::Cpu;
+    });
+    if (!joined && (!cpu || to.shape().elements() < worthwhile)) return std::nullopt;
+    for (int axis = to.shape().rank(); axis-- > 0;) {
+        const std::vector<std::int64_t> breaks = from.node().breaks(axis);
+        if (breaks.empty() || (!joined && breaks.size() > most)) continue;
+        std::vector<AnyArgument> arguments;
+        to.add_arguments(arguments);
+        from.add_arguments(arguments);
+        for (const AnyArgument& argument : arguments) {
+            if (options.queue || !argument.is_buffer()) continue;
+            const Placement placement = argument.buffer().placement();
+            if (placement.kind() == Placement::Kind::OnQueue) options.queue = placement.queue();
+        }
+        Event done;
+        std::int64_t begin = 0;
+        for (std::size_t k = 0; k <= breaks.size(); ++k) {
+            const std::int64_t end = k < breaks.size() ? breaks[k] : to.shape()[axis];
+            std::vector<Selector> place(static_cast<std::size_t>(axis));
+            place.emplace_back(slice(begin, end));
+            done = transform(to.buffer()->sub(Selection(place)),
+                             detail::part_of(from, axis, begin, end - begin), options);
+            begin = end;
+        }
+        return done;
     }
-    Event done;
-    for (const detail::ArrayPart& part : parts) {
-        std::vector<Selector> place(static_cast<std::size_t>(part.axis));
-        place.emplace_back(slice(part.begin, part.begin + part.source.shape()[part.axis]));
-        done = transform(to.sub(Selection(place)), part.source, options);
-    }
-    return done;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -88,13 +107,10 @@ Event transform(const AnySink& to, const AnySource& from, const TransformOptions
     }
     const algorithms::Execution execution(options.queue, {&source}, {&to});
     if (to.is_flat()) {
-        if (const std::optional<AnySource> merged = source.node().merged())
-            return transform(to.reshape(merged->shape()), *merged, options);
+        if (const std::optional<AnySource> better = source.node().reshaped())
+            return transform(to.reshape(better->shape()), *better, options);
     }
-    if (to.buffer() != nullptr) {
-        const std::vector<detail::ArrayPart> parts = source.node().parts();
-        if (!parts.empty()) return transform_parts(*to.buffer(), source, parts, options);
-    }
+    if (const std::optional<Event> done = transform_parts(to, source, execution, options)) return *done;
 
     std::vector<AnyArgument> arguments;
     to.add_arguments(arguments);

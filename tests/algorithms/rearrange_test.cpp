@@ -158,6 +158,28 @@ VOLLEY_DEVICE_TEST(Rearrangement, EvaluatesLargeArraysInParts) {
         ASSERT_EQ(got[i], static_cast<int>((i + 36000 - 7 * 180) % 36000 + 1)) << i;
 }
 
+VOLLEY_DEVICE_TEST(Rearrangement, EvaluatesLargeExpressionsInParts) {
+    const Shape shape{170, 200};
+    const Buffer<int> a = numbers(shape);
+    const auto columns = map([](Value<u32> i) { return cast<int>(i); }).over(200);
+    const Lazy<int> narrow = sub(a, {all, slice(0, 190)});
+    const Buffer<int> got =
+        lazy(a) + roll(a, 3) * 2 - flip(roll(a, -4), {1}) + pad(narrow, {{0, 0}, {4, 6}}, PadMode::Edge) +
+        columns() + concatenate({narrow, sub(a, {all, slice(0, 10)})}, 1) + tile(sub(a, {1, 2}), {200});
+    std::vector<int> expected;
+    for (int y = 0; y < 170; ++y) {
+        const auto at = [&](int x) { return y * 200 + (x + 200) % 200 + 1; };
+        for (int x = 0; x < 200; ++x) {
+            expected.push_back(at(x) + 2 * at(x - 3) - at(199 - x + 4) + at(std::clamp(x - 4, 0, 189)) + x +
+                               at(x < 190 ? x : x - 190) + 203);
+        }
+    }
+    EXPECT_EQ(got.read(0), expected);
+    const Buffer<float> converted = convert<float>(roll(a, 70));
+    EXPECT_EQ(converted.read(0)[70], 1.F);
+    EXPECT_EQ(converted.read(0)[69], 200.F);
+}
+
 VOLLEY_DEVICE_TEST(Rearrangement, RepeatsAndTiles) {
     const Buffer<int> a = numbers(Shape{3, 5});
     EXPECT_EQ(evaluate(repeat(a, 3)).read(0), arranged(a, {3, 15}, [](const HostIndex& at) {
@@ -177,6 +199,16 @@ VOLLEY_DEVICE_TEST(Rearrangement, RepeatsAndTiles) {
                   return HostIndex{at[1] % 3, at[2] % 5};
               }));
     EXPECT_EQ(evaluate(tile(numbers(1), {9})).read(0), std::vector<int>(9, 1));
+    const Buffer<int> wide = numbers(Shape{2, 70});
+    EXPECT_EQ(evaluate(tile(wide, {3})).read(0), arranged(wide, {2, 210}, [](const HostIndex& at) {
+                  return HostIndex{at[0], at[1] % 70};
+              }));
+    EXPECT_EQ(evaluate(repeat(a, 66)).read(0), arranged(a, {3, 330}, [](const HostIndex& at) {
+                  return HostIndex{at[0], at[1] / 66};
+              }));
+    EXPECT_EQ(evaluate(repeat(a, 65, 0)).read(0), arranged(a, {195, 5}, [](const HostIndex& at) {
+                  return HostIndex{at[0] / 65, at[1]};
+              }));
     EXPECT_EQ(evaluate(repeat(a, 0)).shape(), (Shape{3, 0}));
 }
 
