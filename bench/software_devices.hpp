@@ -17,6 +17,7 @@ struct OnDevice {
 };
 
 inline constexpr const char* lavapipe_name = "vulkan:llvmpipe";
+inline constexpr const char* swiftshader_name = "vulkan:swiftshader";
 inline constexpr const char* pocl_name = "opencl:0";
 
 /// Sets the device of the following rows. If the device or its peer is missing, adds a row that says so and
