@@ -176,6 +176,17 @@ TEST(Patterns, StreamingStoresAreUsedOnRequest) {
     EXPECT_FALSE(has(code_of([](Buff<float> out) { out[global_id().x] = 1.0f; }), "vmovnt"));
 }
 
+TEST(Patterns, ConsecutiveItemsOfALaneAreStreamedToo) {
+    VOLLEY_NEEDS_X86();
+    const ir::Function fn = optimised([](Buff<const float> in, Buff<float> out) {
+        const auto i = global_id().x;
+        for (unsigned k = 0; k < 4; ++k) out[i * 4u + k] = in[i] + static_cast<float>(k);
+    });
+    const std::string code = codegen::llvm::assembly(fn, {.full = true, .streaming = true}, avx512());
+    EXPECT_EQ(count(code, "vmovntp"), 4u) << code;
+    EXPECT_FALSE(has(code, "scatter")) << code;
+}
+
 TEST(Patterns, MultiplyAddsAreFused) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<const float> x, Buff<float> y, Const<float> a) {

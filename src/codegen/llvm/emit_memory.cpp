@@ -361,7 +361,8 @@ void KernelEmitter::emit_store(NodeId id) {
         if (group->place != id) return;
         Leaves leaves;
         for (const NodeId member : group->members) leaves.push_back(leaf(fn_.arg(member, 1)));
-        store_interleaved(address(place(group->members[0])), fn_.type(fn_.arg(id, 1)).scalar(), leaves);
+        const LaneAddress first = place(group->members[0]);
+        store_interleaved(address(first), fn_.type(fn_.arg(id, 1)).scalar(), leaves, stream_alignment(first));
         return;
     }
     if (!store_packed(id)) store_place(place(id), value(fn_.arg(id, 1)));
