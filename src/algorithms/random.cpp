@@ -1,6 +1,7 @@
-// Fills with random numbers. Each invocation computes one block of Philox and stores the elements that depend
-// on it. Invariant: element i of a stream does not depend on where the fill begins or ends.
+// Fills with random numbers. Each invocation computes one or two blocks of Philox and stores the elements
+// that depend on them. Invariant: element i of a stream does not depend on where the fill begins or ends.
 #include "algorithms/execution.hpp"
+#include "algorithms/philox.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 
@@ -36,24 +37,49 @@ struct Stream {
     u64 offset;
 };
 
-// How the elements of a fill lie in the blocks of the stream.
+// A part of a fill: how its elements lie in the blocks of the stream, and how invocations share the blocks.
 struct Extent {
-    u32 count;   // elements
-    u32 before;  // elements of the first block that precede the fill
-    u64 first;   // block
-    u32 blocks;
-    bool whole;   // no block has other elements
+    u32 begin;    // number of the first element of the part
+    u32 count;    // elements
+    u32 before;   // elements of the first block that precede the part
+    u64 first;    // block
+    u32 each;     // blocks of an invocation
+    u32 items;    // invocations; their blocks are as many apart
+    bool whole;   // no block has other elements, and begin is 0
     bool narrow;  // the high words of all counters are equal
 };
 
-Extent extent_of(std::int64_t count, u64 offset, unsigned per_block) {
+// The distance of an invocation's blocks is a multiple of this, so that vectors of all of them are aligned.
+constexpr u32 unit = 64;
+
+/// Returns how many blocks to compute in an invocation, as many as there are registers for: a round of a
+/// block takes longer than a processor needs to start the same round of the next ones.
+u32 blocks_of_invocation(const DeviceInfo& device) {
+    if (device_class(device) != DeviceClass::Cpu) return 1;
+    return device.subgroup_size >= 16 ? 4 : 2;
+}
+
+/// Returns the part of [begin, count) that one launch fills.
+Extent extent_of(std::int64_t begin, std::int64_t count, u64 offset, unsigned per_block,
+                 const DeviceInfo& device) {
     Extent e{};
-    e.count = static_cast<u32>(count);
+    offset += static_cast<u64>(begin);
+    e.begin = static_cast<u32>(begin);
     e.before = static_cast<u32>(offset % per_block);
     e.first = offset / per_block;
-    e.blocks = static_cast<u32>(algorithms::divide_up(count + e.before, per_block));
-    e.whole = e.before == 0 && count % per_block == 0;
-    e.narrow = (e.first & 0xffffffff) + e.blocks <= 0xffffffff;
+    e.each = blocks_of_invocation(device);
+    const std::int64_t several = std::int64_t{e.each} * per_block * unit;
+    const std::int64_t whole = (count - begin) / several * several;
+    if (e.each > 1 && begin == 0 && e.before == 0 && whole >= 4 * several) {
+        e.count = static_cast<u32>(whole);
+    } else {
+        e.each = 1;
+        e.count = static_cast<u32>(count - begin);
+    }
+    const std::int64_t blocks = algorithms::divide_up(std::int64_t{e.count} + e.before, per_block);
+    e.items = static_cast<u32>(blocks / e.each);
+    e.whole = begin == 0 && e.before == 0 && e.count % per_block == 0;
+    e.narrow = (e.first & 0xffffffff) + static_cast<u64>(blocks) <= 0xffffffff;
     return e;
 }
 
@@ -61,7 +87,7 @@ Words2 halves_of(const Value<u64>& x) { return make<vec<u32, 2>>(cast<u32>(x), c
 
 AnyKernel fill_kernel(const AnySink& to, const Distribution& distribution, const Extent& extent) {
     KernelKey key("random fill");
-    key.add(distribution.key.text()).add(extent.whole).add(extent.narrow);
+    key.add(distribution.key.text()).add(extent.whole).add(extent.narrow).add(extent.each);
     to.identify(key);
     return algorithms::find_kernel(key, [&] {
         return any_kernel(distribution.name, {}, [&](ParameterList& parameters) {
@@ -69,24 +95,34 @@ AnyKernel fill_kernel(const AnySink& to, const Distribution& distribution, const
             const Words2 seed = halves_of(parameters.value<u64>());
             const Words2 stream = halves_of(parameters.value<u64>());
             const Words2 first = halves_of(parameters.value<u64>());
+            const Value<u32> begin = parameters.value<u32>();
             const Value<u32> before = parameters.value<u32>();
             const Value<u32> count = parameters.value<u32>();
             std::vector<AnyValue> numbers;
             for (const AnyArgument& number : distribution.numbers)
                 numbers.push_back(parameters.value(number.dtype()));
 
-            const Value<u32> block = global_id().x;
-            const Value<u32> low = first.x + block;
-            const Value<u32> high = extent.narrow ? first.y : first.y + select(low < block, 1U, 0U);
-            const Words4 words = philox(seed, make<vec<u32, 4>>(low, high, stream.x, stream.y));
-            const std::vector<AnyValue> values = distribution.values(words, numbers);
-            for (u32 k = 0; k < distribution.per_block; ++k) {
-                const Value<u32> element = block * distribution.per_block + k;
-                if (extent.whole) {
-                    store(Position(element), values[k]);
-                } else {
-                    $if (element >= before && element - before < count) {
-                        store(Position(element - before), values[k]);
+            const Value<u32> items = parameters.value<u32>() * unit;
+
+            std::vector<Value<u32>> blocks{global_id().x};
+            while (blocks.size() < extent.each) blocks.push_back(blocks.back() + items);
+            std::vector<Words4> counters;
+            for (const Value<u32>& block : blocks) {
+                const Value<u32> low = first.x + block;
+                const Value<u32> high = extent.narrow ? first.y : first.y + select(low < block, 1U, 0U);
+                counters.push_back(make<vec<u32, 4>>(low, high, stream.x, stream.y));
+            }
+            const std::vector<Words4> words = philox_blocks(seed, counters);
+            for (std::size_t b = 0; b < blocks.size(); ++b) {
+                const std::vector<AnyValue> values = distribution.values(words[b], numbers);
+                for (u32 k = 0; k < distribution.per_block; ++k) {
+                    const Value<u32> element = blocks[b] * distribution.per_block + k;
+                    if (extent.whole) {
+                        store(Position(element), values[k]);
+                    } else {
+                        $if (element >= before && element - before < count) {
+                            store(Position(element - before + begin), values[k]);
+                        }
                     }
                 }
             }
@@ -97,25 +133,32 @@ AnyKernel fill_kernel(const AnySink& to, const Distribution& distribution, const
 Event fill(const AnySink& to, const Stream& stream, const Distribution& distribution,
            const std::optional<Queue>& queue) {
     const std::int64_t count = to.shape().elements();
-    const Extent extent = extent_of(count, stream.offset, distribution.per_block);
     if (count > std::int64_t{0xffffffff} - 4) {
         fail(ErrorCode::Overflow, cat("the output has ", count, " elements, more than a fill can count"),
              distribution.name, "fill parts of it, with an offset");
     }
     const AnySink flat = to.is_flat() ? to : to.reshape(Shape(count));
     const algorithms::Execution execution(queue, {}, {&flat});
-    std::vector<AnyArgument> arguments;
-    flat.add_arguments(arguments);
-    arguments.push_back(stream.seed.value());
-    arguments.emplace_back(stream.number);
-    arguments.emplace_back(extent.first);
-    arguments.emplace_back(extent.before);
-    arguments.emplace_back(extent.count);
-    arguments.insert(arguments.end(), distribution.numbers.begin(), distribution.numbers.end());
-    const AnyKernel kernel = fill_kernel(flat, distribution, extent).over(extent.blocks);
     Event done;
-    for (const algorithms::Target& target : execution.targets())
-        done = algorithms::launch(kernel, target, arguments);
+    for (const algorithms::Target& target : execution.targets()) {
+        std::int64_t begin = 0;
+        do {
+            const Extent extent =
+                extent_of(begin, count, stream.offset, distribution.per_block, *target.device);
+            std::vector<AnyArgument> arguments;
+            flat.add_arguments(arguments);
+            arguments.push_back(stream.seed.value());
+            arguments.emplace_back(stream.number);
+            arguments.emplace_back(extent.first);
+            for (const u32 number : {extent.begin, extent.before, extent.count})
+                arguments.emplace_back(number);
+            arguments.insert(arguments.end(), distribution.numbers.begin(), distribution.numbers.end());
+            arguments.emplace_back(extent.items / unit);
+            const AnyKernel kernel = fill_kernel(flat, distribution, extent).over(extent.items);
+            done = algorithms::launch(kernel, target, arguments);
+            begin += extent.count;
+        } while (begin < count);
+    }
     return done;
 }
 

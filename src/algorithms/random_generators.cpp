@@ -1,6 +1,7 @@
 // The generators and the distributions of their words. Each operation is exact or correctly rounded except
 // log, sin and cos, so that integers and uniform numbers are equal on all devices.
-#include <volley/algorithms/random_generators.hpp>
+#include "algorithms/philox.hpp"
+
 #include <volley/lang/cast.hpp>
 #include <volley/lang/control.hpp>
 
@@ -66,20 +67,32 @@ Value<double> positive_double(const Words2& words) { return (whole_of(words) + 1
 
 // The words are the low halves of u64, because vector units multiply the low halves of 64-bit lanes. The high
 // halves may have any value: only the multiplication clears them, and it ignores them.
-Words4 philox(const Words2& key, const Words4& counter) {
+std::vector<Words4> philox_blocks(const Words2& key, std::span<const Words4> counters) {
     constexpr u64 multiplier0 = 0xd2511f53, multiplier1 = 0xcd9e8d57;
     constexpr u32 weyl0 = 0x9e3779b9, weyl1 = 0xbb67ae85;
-    std::vector<Value<u64>> x{cast<u64>(counter.x), cast<u64>(counter.y), cast<u64>(counter.z),
-                              cast<u64>(counter.w)};
-    for (u32 round = 0; round < 10; ++round) {
-        const Value<u64> product0 = (x[0] & low_word) * multiplier0;
-        const Value<u64> product1 = (x[2] & low_word) * multiplier1;
-        std::vector<Value<u64>> next{(product1 >> 32U) ^ x[1] ^ cast<u64>(key.x + round * weyl0), product1,
-                                     (product0 >> 32U) ^ x[3] ^ cast<u64>(key.y + round * weyl1), product0};
-        x.swap(next);
+    std::vector<std::vector<Value<u64>>> blocks;
+    for (const Words4& counter : counters) {
+        blocks.push_back(
+            {cast<u64>(counter.x), cast<u64>(counter.y), cast<u64>(counter.z), cast<u64>(counter.w)});
     }
-    return make<vec<u32, 4>>(cast<u32>(x[0]), cast<u32>(x[1]), cast<u32>(x[2]), cast<u32>(x[3]));
+    for (u32 round = 0; round < 10; ++round) {
+        const Value<u64> key0 = cast<u64>(key.x + round * weyl0), key1 = cast<u64>(key.y + round * weyl1);
+        for (std::vector<Value<u64>>& x : blocks) {
+            const Value<u64> product0 = (x[0] & low_word) * multiplier0;
+            const Value<u64> product1 = (x[2] & low_word) * multiplier1;
+            std::vector<Value<u64>> next{(product1 >> 32U) ^ x[1] ^ key0, product1,
+                                         (product0 >> 32U) ^ x[3] ^ key1, product0};
+            x.swap(next);
+        }
+    }
+    std::vector<Words4> words;
+    for (const std::vector<Value<u64>>& x : blocks)
+        words.push_back(
+            make<vec<u32, 4>>(cast<u32>(x[0]), cast<u32>(x[1]), cast<u32>(x[2]), cast<u32>(x[3])));
+    return words;
 }
+
+Words4 philox(const Words2& key, const Words4& counter) { return philox_blocks(key, {&counter, 1}).front(); }
 
 Words4 threefry(const Words4& key, const Words4& counter) {
     constexpr u32 rotations[8][2] = {{10, 26}, {11, 21}, {13, 27}, {23, 5},

@@ -237,7 +237,7 @@ const std::vector<std::size_t> some_sizes = {0, 1, 2, 3, 4, 5, 31, 64, 65, 1000,
 VOLLEY_DEVICE_TEST(RandomFills, UniformFloatsAreThoseOfTheStream) {
     const HostStream host(some_seed, some_stream);
     for (const std::size_t n : some_sizes) {
-        for (const u64 offset : {u64{0}, u64{4}, u64{7}, (u64{1} << 34) - 6}) {
+        for (const u64 offset : {u64{0}, u64{4}, u64{7}, (u64{1} << 34) - 6, (u64{1} << 34) - 8}) {
             const std::vector<float> got =
                 random::uniform<float>(n, {.seed = some_seed, .stream = some_stream, .offset = offset})
                     .read(0);

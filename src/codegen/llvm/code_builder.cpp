@@ -139,6 +139,16 @@ Val CodeBuilder::shuffle(Val x, std::span<const int> lanes_of_x) {
     return shuffle(x, L.GetPoison(L.TypeOf(x)), lanes_of_x);
 }
 
+Val CodeBuilder::low_words(Val x) {
+    const unsigned n = is_vector(x) ? size(x) : 1;
+    if (!isa.avx512 || n < 16 || n > 64) return trunc(x, like(x, i32));
+    // One permutation of two registers. LLVM narrows each and joins the halves: three instructions, two of
+    // which take two steps.
+    std::array<int, 64> even{};
+    for (unsigned l = 0; l < n; ++l) even[l] = static_cast<int>(2 * l);
+    return shuffle(bitcast(x, L.VectorType(i32, 2 * n)), std::span<const int>(even.data(), n));
+}
+
 Val CodeBuilder::reversed(Val x) {
     std::array<int, 64> order{};
     for (unsigned l = 0; l < W; ++l) order[l] = static_cast<int>(W - 1 - l);

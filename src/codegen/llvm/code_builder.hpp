@@ -94,6 +94,7 @@ public:
     Val zext(Val x, Type t) { return L.TypeOf(x) == t ? x : L.BuildZExt(b, x, t, ""); }
     Val sext(Val x, Type t) { return L.TypeOf(x) == t ? x : L.BuildSExt(b, x, t, ""); }
     Val trunc(Val x, Type t) { return L.TypeOf(x) == t ? x : L.BuildTrunc(b, x, t, ""); }
+    Val low_words(Val x);  // the low halves of 64-bit integers
     Val load(Type t, Val p, unsigned align);
     void store(Val v, Val p, unsigned align);
     void stream(Val v, Val p, unsigned align);  // non-temporal; p must be aligned to `align`

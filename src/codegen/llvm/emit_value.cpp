@@ -338,7 +338,7 @@ Val KernelEmitter::convert(Val v, ScalarType from, ScalarType to) {
         const unsigned a = bits_of(from);
         const unsigned b = bits_of(to);
         if (a == b) return v;
-        if (b < a) return c.trunc(v, t);
+        if (b < a) return a == 64 && b == 32 ? c.low_words(v) : c.trunc(v, t);
         return is_signed_integer(from) ? c.sext(v, t) : c.zext(v, t);
     }
     if (from == ScalarType::F64 && to == ScalarType::F16) {

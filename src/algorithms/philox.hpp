@@ -1,0 +1,15 @@
+// Several blocks of Philox at once.
+#pragma once
+
+#include <volley/algorithms/random_generators.hpp>
+
+#include <span>
+#include <vector>
+
+namespace volley::random {
+
+/// Returns philox(key, counter) of each counter. The rounds of the blocks alternate: each round waits for the
+/// one before it, so that a processor computes several blocks in nearly the time of one.
+[[nodiscard]] std::vector<Words4> philox_blocks(const Words2& key, std::span<const Words4> counters);
+
+}  // namespace volley::random
