@@ -118,25 +118,43 @@ struct TilePlan {
     int from;               // the last axis of the source
     int to;                 // the last axis of the result
     TransposeTiles tiles;
+    bool banded;   // see band_of()
     bool whole;    // tiles cover the array exactly
     bool aligned;  // rows of the result are multiples of 16 elements
 };
+
+/// Returns how many tiles along the last axis of the result to move before those beside them. On a CPU, bands
+/// of tiles stay within the pages that the processor's translation cache has, in both arrays.
+std::int64_t band_of(const DeviceInfo& device, std::int64_t tiles) {
+    constexpr std::int64_t most = 64;
+    if (device_class(device) != DeviceClass::Cpu || tiles <= most) return tiles;
+    return algorithms::divide_up(tiles, algorithms::divide_up(tiles, most));
+}
 
 // Loads with neighbouring invocations along the last axis of the source, stores with neighbouring ones along
 // the last axis of the result.
 class TileWalk {
 public:
     TileWalk(const TilePlan& plan, const StoreElement& store, const LoadElement& load, DType type,
-             std::vector<Value<u32>> extents)
-        : plan_(plan), store_(store), load_(load), type_(type), extents_(std::move(extents)) {
+             std::vector<Value<u32>> extents, const Value<u32>& band, const Value<u32>& bands)
+        : plan_(plan),
+          store_(store),
+          load_(load),
+          type_(type),
+          extents_(std::move(extents)),
+          band_(band),
+          bands_(bands) {
         for (const int axis : plan.axes) to_extents_.push_back(extents_[at(axis)]);
     }
 
     void record() const {
         const TransposeTiles& tiles = plan_.tiles;
         const auto group = group_id();
-        const Value<u32> first_to = group.x * tiles.to, first_from = group.y * tiles.from;
-        const std::vector<Value<u32>> outer = outer_indices(group.z);
+        const Value<u32> number = plan_.banded ? group.z / bands_ : group.z;
+        const Value<u32> tile_to =
+            plan_.banded ? (group.z - number * bands_) * band_ + group.x : Value<u32>(group.x);
+        const Value<u32> first_to = tile_to * tiles.to, first_from = group.y * tiles.from;
+        const std::vector<Value<u32>> outer = outer_indices(number);
         if (plan_.whole) {
             move(outer, first_from, first_to, false);
             return;
@@ -238,13 +256,14 @@ private:
     DType type_;
     std::vector<Value<u32>> extents_;     // of the source
     std::vector<Value<u32>> to_extents_;  // of the result
+    Value<u32> band_, bands_;             // tiles of a band, and bands
 };
 
 AnyKernel tile_kernel(const AnySink& to, const AnySource& from, const TilePlan& plan) {
     KernelKey key(transpose_name);
     for (const int axis : plan.axes) key.add(axis);
     key.add(plan.tiles.from).add(plan.tiles.to).add(plan.tiles.items).add(plan.tiles.shared);
-    key.add(plan.whole).add(plan.aligned);
+    key.add(plan.banded).add(plan.whole).add(plan.aligned);
     to.identify(key);
     from.identify(key);
     return algorithms::find_kernel(key, [&] {
@@ -258,7 +277,8 @@ AnyKernel tile_kernel(const AnySink& to, const AnySource& from, const TilePlan& 
                 const Value<u32> extent = parameters.value<u32>();
                 extents.push_back(plan.aligned && axis == plan.to ? extent * 16U : extent);
             }
-            TileWalk(plan, store, load, from.dtype(), std::move(extents)).record();
+            const auto band = parameters.value<u32>(), bands = parameters.value<u32>();
+            TileWalk(plan, store, load, from.dtype(), std::move(extents), band, bands).record();
         });
     });
 }
@@ -344,6 +364,7 @@ std::optional<Event> algorithms::transpose_in_tiles(const AnySink& to, const det
                   .from = rank - 1,
                   .to = move.axes.back(),
                   .tiles = {},
+                  .banded = false,
                   .whole = false,
                   .aligned = false};
     const std::int64_t from_extent = move.from.shape()[plan.from], to_extent = move.from.shape()[plan.to];
@@ -365,11 +386,16 @@ std::optional<Event> algorithms::transpose_in_tiles(const AnySink& to, const det
     for (const Target& target : execution.targets()) {
         plan.tiles = tiles_for(*target.device, tuning);
         const TransposeTiles& tiles = plan.tiles;
-        plan.whole = from_extent % tiles.from == 0 && to_extent % tiles.to == 0;
-        const AnyKernel kernel =
-            tile_kernel(move.to, move.from, plan)
-                .groups({divide_up(to_extent, tiles.to), divide_up(from_extent, tiles.from), outer});
-        done = launch(kernel, target, arguments);
+        const std::int64_t tiles_to = divide_up(to_extent, tiles.to);
+        const std::int64_t band = band_of(*target.device, tiles_to), bands = divide_up(tiles_to, band);
+        plan.banded = bands > 1;
+        plan.whole = from_extent % tiles.from == 0 && to_extent % tiles.to == 0 && tiles_to == band * bands;
+        std::vector<AnyArgument> of_target = arguments;
+        of_target.emplace_back(static_cast<u32>(band));
+        of_target.emplace_back(static_cast<u32>(bands));
+        const AnyKernel kernel = tile_kernel(move.to, move.from, plan)
+                                     .groups({band, divide_up(from_extent, tiles.from), bands * outer});
+        done = launch(kernel, target, of_target);
     }
     return done;
 }
