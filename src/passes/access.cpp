@@ -471,6 +471,22 @@ bool LaneAnalysis::may_wrap(ir::NodeId id) const {
     return width_ > 1 && LaneArithmetic(width_).may_wrap(types_[id], values(id)[0]);
 }
 
+std::optional<std::uint64_t> LaneAnalysis::small_limit(ir::NodeId id) const {
+    const LaneValue& value = values(id)[0];
+    if (types_[id] != ScalarType::U32 || !value.bounded || value.lo < 0) return std::nullopt;
+    std::int64_t most = value.hi;
+    if (width_ > 1) {
+        if (value.varying()) return std::nullopt;
+        if (value.affine()) {
+            if (value.shape.stride < 0 || LaneArithmetic(width_).may_wrap(types_[id], value))
+                return std::nullopt;
+            most += value.shape.stride * static_cast<std::int64_t>(width_ - 1);
+        }
+    }
+    if (most > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+    return static_cast<std::uint64_t>(most);
+}
+
 LaneAnalysis analyse_lanes(const ir::Function& fn, const LaneModel& model) {
     LaneAnalysis out;
     const LaneWalk walk(fn, model, out);

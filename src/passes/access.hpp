@@ -9,6 +9,8 @@
 
 #include "passes/lane_value.hpp"
 
+#include <optional>
+
 namespace volley::passes {
 
 /// Describes the ids of the W lanes of a vector. The `align` of a shape divides the id of lane 0.
@@ -44,6 +46,9 @@ public:
     /// lanes would not be a progression. (In `data[i - 1]` with i > 0 the u32 index of lane 0 wraps if that
     /// lane is masked off.)
     [[nodiscard]] bool may_wrap(ir::NodeId id) const;
+
+    /// Returns the greatest value of an unsigned 32-bit integer in any lane, if it is below 2^31.
+    [[nodiscard]] std::optional<std::uint64_t> small_limit(ir::NodeId id) const;
 
     /// Returns whether control flow may have disabled some lanes at the node.
     [[nodiscard]] bool masked(ir::NodeId id) const { return masked_nodes_[id]; }

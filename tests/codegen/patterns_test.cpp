@@ -67,6 +67,23 @@ TEST(Patterns, PositionsAlongTheLastAxisAreContiguous) {
     EXPECT_TRUE(has(code, "%ymm")) << code;
 }
 
+TEST(Patterns, SumsOfIndicesAreAddedByTheAccess) {
+    VOLLEY_NEEDS_X86();
+    const std::string blocks = code_of([](Buff<const float> in, Buff<float> out, Const<unsigned> first) {
+        const auto i = global_id().x;
+        out[i] = in[first + i] + in[first + i + 64u] + in[first + 128u + i];
+    });
+    EXPECT_TRUE(has(blocks, "256(%r")) << blocks;
+    EXPECT_TRUE(has(blocks, "512(%r")) << blocks;
+    // The starts of rows are computed once, outside of the loop over the lanes.
+    const std::string rows = code_of([](Buff<const float> in, Buff<float> out, Const<unsigned> width) {
+        const auto i = global_id().x;
+        out[i] = in[width * 3u + i] + in[width * 5u + i];
+    });
+    EXPECT_EQ(count(rows, "movslq"), 2u) << rows;
+    EXPECT_LT(rows.find("movslq"), rows.find("vmov")) << rows;
+}
+
 TEST(Patterns, AMaskedPowerOfTwoIndexIsContiguous) {
     VOLLEY_NEEDS_X86();
     const std::string code = code_of([](Buff<const float> table, Buff<float> out) {
@@ -180,7 +197,8 @@ TEST(Patterns, ConsecutiveItemsOfALaneAreStreamedToo) {
     VOLLEY_NEEDS_X86();
     const ir::Function fn = optimised([](Buff<const float> in, Buff<float> out) {
         const auto i = global_id().x;
-        for (unsigned k = 0; k < 4; ++k) out[i * 4u + k] = in[i] + static_cast<float>(k);
+        const auto x = in[i];
+        for (unsigned k = 0; k < 4; ++k) out[i * 4u + k] = x + static_cast<float>(k);
     });
     const std::string code = codegen::llvm::assembly(fn, {.full = true, .streaming = true}, avx512());
     EXPECT_EQ(count(code, "vmovntp"), 4u) << code;
@@ -253,7 +271,8 @@ TEST(Patterns, GuardsCostNothingInTheInterior) {
     const std::string code = code_of(stencil);
     EXPECT_FALSE(has(code, gather)) << code;
     EXPECT_EQ(count(code, mask_move), 2u) << code;  // at the border
-    EXPECT_TRUE(has(code, "vaddps\t(%")) << code;   // a plain load, folded into the addition
+    EXPECT_TRUE(has(code, "vaddps\t4(%")) << code;  // a plain load, folded into the addition
+    EXPECT_TRUE(has(code, "vmovups\t-4(%")) << code;
     EXPECT_FALSE(has(code_of(stencil, avx512()), gather));
 }
 

@@ -188,6 +188,46 @@ VOLLEY_DEVICE_TEST(Access, SignedIndicesAreSignExtended) {
     expect_same(out.read(0), want);
 }
 
+// The parts of a sum may be added to an address separately only if that gives the same element.
+VOLLEY_DEVICE_TEST(Access, SumsOfIndicesWrapInAnyOrder) {
+    constexpr u32 n = 200;
+    const auto in = sequence<u32>(n);
+    Buffer<u32> out(n), lines(n);
+    out.fill(1000);
+    static auto shift =
+        kernel("shift", [](Buff<const u32> x, Buff<u32> y, Const<u32> back, Const<u32> forth) {
+            const auto i = global_id().x;
+            $if (i >= 37u && i < 190u) {
+                // back and forth are -40 and 3, or less than a vector apart.
+                y[i] = x[i + back + forth] + x[(i + 5u) + (back + 4u)] + x[back + (forth + (i - 1u)) + 30u];
+            }
+        });
+    shift.over(n)(as_buffer(in), out, 0U - 40U, 3U);
+    std::vector<u32> want(n, 1000);
+    for (std::size_t i = 37; i < 190; ++i) want[i] = in[i - 37] + in[i - 31] + in[i - 8];
+    expect_same(out.read(0), want);
+
+    // Sums that are computed before a barrier, and used in a loop after it.
+    static auto reverse =
+        kernel("reverse", {.local = {40}}, [](Buff<const u32> x, Buff<u32> y, Const<u32> back) {
+            Shared<u32> tile(40);
+            const auto l = local_id().x;
+            const auto first = group_id().x * 40u + 50u;
+            const auto at = first + back + l;
+            tile[l] = x[at];
+            barrier();
+            Var<u32> sum = 0u;
+            $for (k, 0u, 5u) {
+                sum += tile[39u - l] + x[at + k * 0u];
+                barrier();
+            }
+            y[at] = sum;
+        });
+    reverse.groups(n / 40)(as_buffer(in), lines, 0U - 50U);
+    for (u32 i = 0; i < n; ++i) want[i] = 5 * (in[i / 40 * 40 + 39 - i % 40] + in[i]);
+    expect_same(lines.read(0), want);
+}
+
 VOLLEY_DEVICE_TEST(Access, ShiftsByOneAreGuardedAtTheEdges) {
     for (const u32 n : {1u, 2u, 3u, 7u, 8u, 9u, 31u, 100u, 1000u}) {
         const auto in = sequence<float>(n);

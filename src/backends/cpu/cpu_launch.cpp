@@ -86,8 +86,12 @@ KernelRun prepare_launch(const backends::Launch& launch, unsigned threads) {
     codegen::llvm::Variant variant;
     variant.local = local;
     variant.full = program.flat() ? global[0] % program.width() == 0 : is_whole(global, local);
-    variant.huge = std::any_of(global.begin(), global.end(),
-                               [](std::uint32_t n) { return n >= codegen::llvm::huge_extent; });
+    variant.huge =
+        std::any_of(global.begin(), global.end(),
+                    [](std::uint32_t n) { return n >= codegen::llvm::huge_extent; }) ||
+        std::any_of(launch.args.begin(), launch.args.end(), [](const backends::Argument& argument) {
+            return argument.elements > codegen::llvm::most_elements;
+        });
     variant.streaming = variant.full && program.streams() && pays_to_stream(program, launch.args);
     const codegen::llvm::CompiledKernel& kernel = program.variant(variant);
 

@@ -46,13 +46,18 @@ struct Variant {
     /// (passes::BufferUses::written_only). The caller guarantees that these start at multiples of 64 bytes.
     /// Worthwhile for buffers larger than the last-level cache.
     bool streaming = false;
-    bool huge = false;  // some dimension of the grid may have huge_extent invocations or more
+    /// Some dimension of the grid may have huge_extent invocations or more, or some buffer more than
+    /// most_elements.
+    bool huge = false;
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 /// Grids with at least this many invocations in a dimension need the variant `huge`. Below it, ids are
 /// positive as i32 too, even those past the edge in a partial workgroup, so signed index arithmetic can be
 /// analysed.
-inline constexpr std::uint32_t huge_extent = 0x7fff0000;
+inline constexpr std::uint32_t huge_extent = 0x40000000;
+/// Indices in buffers of at most so many elements are positive as i32 too, so that sums can be divided into
+/// parts.
+inline constexpr std::uint64_t most_elements = 0x80000000;
 
 /// Machine code of one variant. The destructor frees the code; no call may be running.
 class CompiledKernel {

@@ -52,6 +52,11 @@ Leaves KernelEmitter::load_spilled(NodeId id, Val chunk, bool first_lane_only) {
     return leaves;
 }
 
+void KernelEmitter::reload(NodeId id, Val chunk, bool first_lane_only) {
+    set(id, load_spilled(id, chunk, first_lane_only));
+    sums_.erase(id);  // its terms have values of another segment
+}
+
 void KernelEmitter::save_spilled(NodeId id, Val chunk) {
     const std::vector<ScalarType> types = ir::leaf_scalars(fn_.type(id));
     const Val at = spill_address(spill_offsets_.at(id), types.size() * 8 * c.W, chunk);
@@ -137,7 +142,7 @@ void KernelEmitter::emit_segment_chunk(const Segment& segment, Val chunk, Val ch
     } else if (chunk_mask != nullptr) {
         set_mask(chunk_mask);
     }
-    for (const NodeId id : segment.reload) set(id, load_spilled(id, chunk, false));
+    for (const NodeId id : segment.reload) reload(id, chunk, false);
     for (const NodeId id : segment.recompute) emit_node(id);
     for (const NodeId id : segment.variables) load_variable(id, chunk);
     for (std::size_t i = 0; i < segment.nodes.size() && !c.terminated(); ++i) {
@@ -202,7 +207,7 @@ void KernelEmitter::emit_group_region(const GroupRegion& region) {
 }
 
 void KernelEmitter::emit_group_control(const GroupItem& item) {
-    for (const NodeId id : item.reload) set(id, load_spilled(id, c.u32(0), true));
+    for (const NodeId id : item.reload) reload(id, c.u32(0), true);
     if (fn_[item.node].op != Op::If) {
         emit_group_loop(item);
         return;

@@ -39,6 +39,8 @@ bool packed(const std::vector<LeafPlace>& leaves, std::uint64_t stride) {
 
 constexpr unsigned max_interleave = 16;
 
+constexpr std::uint64_t most_small = 0x7fffffff;  // see address_of_terms()
+
 }  // namespace
 
 KernelEmitter::LaneAddress KernelEmitter::place(NodeId access) {
@@ -47,6 +49,7 @@ KernelEmitter::LaneAddress KernelEmitter::place(NodeId access) {
     LaneAddress p;
     p.type = fn_.type(root);
     p.base = leaf(root).scalar;
+    p.buffer = fn_[root].op == Op::Buffer;
     p.streamed = fn_[root].op == Op::Buffer && !streamed_.empty() && streamed_[fn_[root].imm];
     std::span<const NodeId> path = fn_.args(access).subspan(ir::path_start(op));
     const auto step = [&](NodeId index, std::uint64_t scale) {
@@ -108,10 +111,86 @@ std::optional<std::int64_t> KernelEmitter::lane_stride(const LaneAddress& p) con
     return stride;
 }
 
+bool KernelEmitter::add_term(SumTerms& terms, NodeId id) const {
+    if (const auto constant = fn_.constant_int(id)) {
+        const std::uint64_t value = static_cast<std::uint32_t>(*constant);
+        if (terms.most + value <= most_small) {
+            terms.constant += value;
+            terms.most += value;
+            return true;
+        }
+    }
+    if (const auto sum = sums_.find(id); sum != sums_.end()) {
+        const SumTerms& other = sum->second;
+        if (terms.most + other.most <= most_small) {
+            terms.large.insert(terms.large.end(), other.large.begin(), other.large.end());
+            terms.small.insert(terms.small.end(), other.small.begin(), other.small.end());
+            terms.constant += other.constant;
+            terms.most += other.most;
+            return true;
+        }
+    }
+    const Leaf l = leaf(id);
+    if (l.scalar == nullptr) return false;
+    if (const auto limit = lanes_.small_limit(id); limit && terms.most + *limit <= most_small) {
+        terms.small.push_back(l.scalar);
+        terms.most += *limit;
+        return true;
+    }
+    if (!l.uniform()) return false;
+    terms.large.push_back(l.scalar);
+    return true;
+}
+
+void KernelEmitter::note_sum(NodeId id) {
+    sums_.erase(id);
+    const Op op = fn_[id].op;
+    if ((op != Op::Add && op != Op::Sub) || fn_.type(id) != DType(ScalarType::U32)) return;
+    SumTerms terms;
+    if (!add_term(terms, fn_.arg(id, 0))) return;
+    if (op == Op::Add) {
+        if (!add_term(terms, fn_.arg(id, 1))) return;
+    } else {
+        const auto constant = fn_.constant_int(fn_.arg(id, 1));
+        if (!constant) return;
+        terms.large.push_back(c.u32(0U - static_cast<std::uint32_t>(*constant)));
+    }
+    sums_.emplace(id, std::move(terms));
+}
+
+const KernelEmitter::SumTerms* KernelEmitter::index_terms(NodeId index) const {
+    if (variant_.huge) return nullptr;
+    const auto sum = sums_.find(index);
+    if (sum == sums_.end()) return nullptr;
+    const SumTerms& terms = sum->second;
+    const bool splits = !terms.small.empty() && (!terms.large.empty() || terms.constant != 0);
+    return splits ? &terms : nullptr;
+}
+
+// The index is below 2^31, because buffers have no more elements (Variant::huge). Let a be the sum of the
+// large terms modulo 2^32, read as a signed number, and b that of the others, which is below 2^31. Then a + b
+// is congruent to the index modulo 2^32 and lies between -2^31 and 2^32 - 1, so that it is the index. As a is
+// uniform and b does not wrap in any lane, this holds for active lanes whatever lane 0 is. Unlike their sum,
+// the parts can be computed outside of loops, shared by several accesses, and added by the access itself.
+Val KernelEmitter::address_of_terms(Val base, const SumTerms& terms, std::uint64_t scale) {
+    Val at = base;
+    Val large = nullptr;
+    for (const Val term : terms.large) large = large == nullptr ? term : c.add(large, term);
+    if (large != nullptr) at = c.gep(at, c.mul(c.sext(large, c.i64), c.u64(scale)));
+    for (const Val term : terms.small) at = c.gep(at, c.mul(c.zext(term, c.i64), c.u64(scale)));
+    return c.gep(at, static_cast<std::int64_t>(terms.constant * scale));
+}
+
 Val KernelEmitter::address(const LaneAddress& p) {
-    Val at = c.gep(p.base, static_cast<std::int64_t>(p.offset));
-    for (const Step& step : p.steps) at = c.gep(at, c.mul(index64(step.index), c.u64(step.scale)));
-    return at;
+    Val at = p.base;
+    for (const Step& step : p.steps) {
+        if (const SumTerms* terms = p.buffer ? index_terms(step.index) : nullptr) {
+            at = address_of_terms(at, *terms, step.scale);
+        } else {
+            at = c.gep(at, c.mul(index64(step.index), c.u64(step.scale)));
+        }
+    }
+    return c.gep(at, static_cast<std::int64_t>(p.offset));
 }
 
 Val KernelEmitter::address_lanes(const LaneAddress& p) {

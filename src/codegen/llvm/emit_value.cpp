@@ -45,7 +45,10 @@ void KernelEmitter::emit_node(NodeId id) {
         case Form::Compare:
         case Form::Classify:
         case Form::BitCount:
-        case Form::Convert: emit_elementwise(id); break;
+        case Form::Convert:
+            emit_elementwise(id);
+            note_sum(id);
+            break;
         case Form::Select: emit_select(id); break;
         case Form::Bitcast: emit_bitcast(id); break;
         case Form::Construct: emit_construct(id); break;

@@ -64,7 +64,8 @@ LaneModel lane_model(const ir::Function& fn, const Variant& variant, unsigned wi
     const LaneShape varying{LaneShape::Varying, 0, 1};
     LaneModel model;
     model.width = width;
-    if (!variant.huge) model.max_global_id = 0x7fffffff;
+    // With the ids past the edge in a partial workgroup.
+    if (!variant.huge) model.max_global_id = std::uint64_t{huge_extent} + 0xffff;
     const auto run = [](std::uint64_t align) { return LaneShape{LaneShape::Affine, 1, align}; };
     if (is_flat(fn)) {
         model.global_id[0] = run(width);

@@ -75,6 +75,7 @@ private:
     void place_spills();
     Val spill_address(std::uint64_t offset, std::uint64_t size, Val chunk);
     Leaves load_spilled(ir::NodeId id, Val chunk, bool first_lane_only);
+    void reload(ir::NodeId id, Val chunk, bool first_lane_only);
     void save_spilled(ir::NodeId id, Val chunk);
     void load_variable(ir::NodeId id, Val chunk);
     void save_variable(ir::NodeId id, Val chunk);
@@ -106,9 +107,21 @@ private:
         std::uint64_t offset = 0;
         std::vector<Step> steps;
         DType type;             // type of the accessed value
+        bool buffer = false;    // in a buffer, not in shared memory
         bool streamed = false;  // use streaming stores where whole vectors are aligned
     };
     LaneAddress place(ir::NodeId access);
+    /// The terms of a sum of u32: `large` ones, which may have any value, and others that are small together.
+    struct SumTerms {
+        std::vector<Val> large;  // the same in all lanes
+        std::vector<Val> small;  // the values of lane 0
+        std::uint64_t constant = 0;
+        std::uint64_t most = 0;  // the greatest sum of the small terms and the constant in any lane
+    };
+    void note_sum(ir::NodeId id);
+    [[nodiscard]] bool add_term(SumTerms& terms, ir::NodeId id) const;
+    [[nodiscard]] const SumTerms* index_terms(ir::NodeId index) const;
+    Val address_of_terms(Val base, const SumTerms& terms, std::uint64_t scale);
     Val index64(ir::NodeId index);        // lane 0; exact even if u32 indices wrap in masked lanes
     Val index64_lanes(ir::NodeId index);  // <W x i64>
     void emit_load(ir::NodeId id);
@@ -215,6 +228,7 @@ private:
     std::unordered_map<ir::NodeId, ir::NodeId> packed_;  // stores, and the ranks in their indices
     std::optional<passes::SegmentPlan> segments_;        // kernels with barriers
     std::vector<Leaves> values_;
+    std::unordered_map<ir::NodeId, SumTerms> sums_;  // of nodes whose values are sums of the terms
     std::unordered_map<ir::NodeId, Variable> variables_;
     std::unordered_map<ir::NodeId, std::uint64_t> shared_offsets_;
     std::unordered_map<ir::NodeId, std::uint64_t> spill_offsets_;     // offsets of values
