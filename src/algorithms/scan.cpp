@@ -86,6 +86,9 @@ std::uint32_t or_default(std::uint32_t chosen, std::uint32_t otherwise) {
     return chosen != 0 ? chosen : otherwise;
 }
 
+/// Bytes of a tile and its results that fit in the second-level cache.
+constexpr std::int64_t largest_tile = 256 << 10;
+
 Plan plan_scan(const algorithms::LineScan& scan, const DeviceInfo& device, const ScanTuning& tuning) {
     const std::int64_t length = scan.lines.length();
     const std::int64_t lines = scan.lines.count();
@@ -96,7 +99,12 @@ Plan plan_scan(const algorithms::LineScan& scan, const DeviceInfo& device, const
     Plan plan;
     if (device.backend == "cpu" && inner == 1 && length > width) {
         const auto size = static_cast<std::int64_t>(scan.from.dtype().size());
-        const std::int64_t bytes = or_default(tuning.tile_bytes, 16U << 10U);
+        // A tile waits for the one before it on another core: few large ones wait less, but all cores need
+        // some.
+        const std::int64_t share = length * size / (8 * cores);
+        const std::int64_t bytes = tuning.tile_bytes != 0
+                                       ? tuning.tile_bytes
+                                       : std::clamp<std::int64_t>(share, 16 << 10, largest_tile);
         plan.tile = std::max<std::int64_t>(bytes / size / width, 1) * width;
         const bool enough = lines >= or_default(tuning.enough_lines, static_cast<std::uint32_t>(8 * cores));
         plan.kind = enough || length <= 2 * plan.tile ? Plan::Rows : Plan::Chain;

@@ -77,7 +77,7 @@ struct ScanTuning {
     /// Elements that an invocation scans one after the other, where lines are cut. Default: 256; 32 on GPUs.
     std::uint32_t part = 0;
     /// CPU backend, lines along the last axis: bytes of a tile, which a workgroup keeps in the cache while it
-    /// waits for the tile before it. Default: 16 KiB.
+    /// waits for the tile before it. Default: 16 to 256 KiB, by the length of the line.
     std::uint32_t tile_bytes = 0;
     /// The number of lines from which they are not cut. Default: by the number of cores; 16384 on GPUs.
     std::uint32_t enough_lines = 0;
