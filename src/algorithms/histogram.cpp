@@ -27,7 +27,7 @@ using algorithms::Execution;
 using algorithms::RowPositions;
 using algorithms::Rows;
 using algorithms::Target;
-using Kind = HistogramBins::Kind;
+using BinKind = HistogramBins::Kind;
 
 constexpr std::string_view histogram_name = "histogram";
 
@@ -62,16 +62,16 @@ void check_elements(const HistogramBins& bins, DType type) {
         fail(ErrorCode::TypeMismatch, cat("elements of type ", type.name(), " have no order"), histogram_name,
              "use an array of numbers, or a map of a component");
     }
-    if (bins.kind() == Kind::Keys && is_float(type.scalar())) {
+    if (bins.kind() == BinKind::Keys && is_float(type.scalar())) {
         fail(ErrorCode::TypeMismatch, cat("elements of type ", type.name(), " are not numbers of bins"),
              histogram_name, "use integers, or even_bins() for floats");
     }
-    if (bins.kind() == Kind::Edges && bins.edges()->dtype() != type) {
+    if (bins.kind() == BinKind::Edges && bins.edges()->dtype() != type) {
         fail(ErrorCode::TypeMismatch,
              cat("the edges are ", bins.edges()->dtype().name(), ", but the elements are ", type.name()),
              histogram_name, "use edges of the type of the elements");
     }
-    if (bins.kind() == Kind::Even && type != dtype_of<double>()) {
+    if (bins.kind() == BinKind::Even && type != dtype_of<double>()) {
         const double most = std::numeric_limits<float>::max();
         const double scale = bins.count() / (bins.high() - bins.low());
         if (static_cast<float>(bins.low()) < static_cast<float>(bins.high()) && std::abs(bins.low()) < most &&
@@ -126,7 +126,7 @@ class HistogramRows final : public algorithms::BinnedRows {
 public:
     HistogramRows(const HistogramCall& call, const Target& target)
         : call_(call),
-          wide_(call.bins.kind() == Kind::Even && is_wide(call.source.dtype()) &&
+          wide_(call.bins.kind() == BinKind::Even && is_wide(call.source.dtype()) &&
                 (target.device->f64 || call.source.dtype() == dtype_of<double>())),
           positions_(call.rows, {&call.source, call.weights ? &*call.weights : &call.source}) {}
 
@@ -165,7 +165,7 @@ public:
         if (call_.weights) call_.weights->add_arguments(arguments);
         const HistogramBins& bins = call_.bins;
         if (bins.edges()) bins.edges()->add_arguments(arguments);
-        if (bins.kind() == Kind::Even) {
+        if (bins.kind() == BinKind::Even) {
             const double scale = bins.count() / (bins.high() - bins.low());
             for (const double x : {bins.low(), bins.high(), scale}) {
                 if (wide_)
@@ -177,14 +177,14 @@ public:
         arguments.emplace_back(bins.count());
         if (bins.edges()) arguments.emplace_back(std::bit_floor(bins.count() + 1));
     }
-    [[nodiscard]] bool is_costly() const override { return call_.bins.kind() == Kind::Edges; }
+    [[nodiscard]] bool is_costly() const override { return call_.bins.kind() == BinKind::Edges; }
 
 private:
     using BinOf = std::function<BinnedElement(const AnyValue&)>;
 
     /// Returns whether no element can be outside the bins.
     [[nodiscard]] bool never_outside() const {
-        if (call_.bins.kind() != Kind::Keys) return false;
+        if (call_.bins.kind() != BinKind::Keys) return false;
         const ScalarType type = call_.source.dtype().scalar();
         const unsigned bits = type == ScalarType::Bool ? 1 : bits_of(type);
         return !is_signed_integer(type) && bits < 32 && call_.bins.count() >= 1U << bits;
@@ -198,9 +198,9 @@ private:
 
     [[nodiscard]] BinOf declare_bins(ParameterList& list) const {
         switch (call_.bins.kind()) {
-            case Kind::Even: return wide_ ? declare_even<double>(list) : declare_even<float>(list);
-            case Kind::Edges: return declare_edges(list);
-            case Kind::Keys: break;
+            case BinKind::Even: return wide_ ? declare_even<double>(list) : declare_even<float>(list);
+            case BinKind::Edges: return declare_edges(list);
+            case BinKind::Keys: break;
         }
         return declare_keys(list);
     }

@@ -1,6 +1,6 @@
 // Percentiles: selects the keys on both sides of each position, and interpolates between them.
-#include "algorithms/row_source.hpp"
 #include "algorithms/ranks.hpp"
+#include "algorithms/row_source.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 

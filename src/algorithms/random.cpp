@@ -233,17 +233,17 @@ Event uniform(const AnySink& to, const UniformOptions& options) {
         std::vector<AnyValue> values;
         if (wide) {
             for (const Words2& pair : {words.xy(), words.zw()}) {
-                const Value<double> unit = unit_double(pair);
-                values.push_back(plain ? AnyValue(unit)
-                                       : min(scaled(unit, numbers).as<double>(), numbers[2].as<double>()));
+                const Value<double> fraction = unit_double(pair);
+                values.push_back(plain ? AnyValue(fraction)
+                                       : min(scaled(fraction, numbers).as<double>(), numbers[2].as<double>()));
             }
             return values;
         }
         for (const Value<u32>& word : {words.x, words.y, words.z, words.w}) {
-            const Value<float> unit =
+            const Value<float> fraction =
                 scalar == ScalarType::F16 ? cast<float>(word >> 21U) * 0x1p-11F : unit_float(word);
-            values.push_back(plain ? AnyValue(unit)
-                                   : min(scaled(unit, numbers).as<float>(), numbers[2].as<float>()));
+            values.push_back(plain ? AnyValue(fraction)
+                                   : min(scaled(fraction, numbers).as<float>(), numbers[2].as<float>()));
         }
         return converted(std::move(values), type);
     };

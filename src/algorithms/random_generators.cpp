@@ -86,6 +86,7 @@ std::vector<Words4> philox_blocks(const Words2& key, std::span<const Words4> cou
         }
     }
     std::vector<Words4> words;
+    words.reserve(blocks.size());
     for (const std::vector<Value<u64>>& x : blocks)
         words.push_back(
             make<vec<u32, 4>>(cast<u32>(x[0]), cast<u32>(x[1]), cast<u32>(x[2]), cast<u32>(x[3])));

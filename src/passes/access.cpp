@@ -5,6 +5,7 @@
 #include "passes/rewrite.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace volley::passes {
 
