@@ -99,6 +99,14 @@ struct PermutationOptions {
     std::optional<Queue> queue = {};
 };
 
+struct ShuffleOptions {
+    Seed seed = 0;
+    u64 stream = 0;
+    /// The axis whose elements, rows of the others, change places; negative axes count from the end.
+    int axis = 0;
+    std::optional<Queue> queue = {};
+};
+
 // These throw ArgumentError: TypeMismatch for outputs of another type, InvalidArgument for parameters without
 // a distribution (low >= high, stddev < 0, rate <= 0, NaN), before anything is written.
 
@@ -114,13 +122,17 @@ VOLLEY_API Event exponential(const AnySink& to, const ExponentialOptions& option
 VOLLEY_API Event integers(const AnySink& to, const IntegerOptions& options = {});
 /// Fills a one-dimensional array of u32 with the numbers below its length in random order. Each element is
 /// computed by itself, by a keyed bijection (a Feistel network). Not every order occurs: there are more
-/// orders than seeds.
+/// orders of 21 elements than seeds.
 VOLLEY_API Event permutation(const AnySink& to, const PermutationOptions& options = {});
+/// Stores `from` with the elements of an axis in random order: take(from, permutation(n), {.axis = axis}).
+/// `to` may be a buffer that `from` reads, which takes a temporary copy of it.
+VOLLEY_API Event shuffle(const AnySink& to, const AnySource& from, const ShuffleOptions& options = {});
 
 namespace detail {
 [[nodiscard]] VOLLEY_API AnyBuffer new_result(DType type, const Shape& shape,
                                               const std::optional<Queue>& queue);
-}
+[[nodiscard]] VOLLEY_API AnyBuffer shuffled(const AnySource& source, const ShuffleOptions& options);
+}  // namespace detail
 
 /// As above, into a new buffer.
 template <class T>
@@ -151,6 +163,10 @@ template <ExtentInteger T>
     Buffer<u32> result(detail::new_result(dtype_of<u32>(), count, options.queue));
     permutation(result, options);
     return result;
+}
+template <Source S>
+[[nodiscard]] Buffer<source_element_t<S>> shuffle(const S& source, const ShuffleOptions& options = {}) {
+    return Buffer<source_element_t<S>>(detail::shuffled(source, options));
 }
 
 }  // namespace volley::random
