@@ -2,8 +2,7 @@
 //
 //     Buffer<float> all = merge(sort(a), sort(b));
 //     auto [keys, values] = merge_by_key(ids_a, rows_a, ids_b, rows_b);
-//     merge(points_a, points_b, [](Value<Point> p, Value<Point> q) { return p.x < q.x; });  // a program's
-//     order
+//     auto by_x = merge(points_a, points_b, [](Value<Point> p, Value<Point> q) { return p.x < q.x; });
 //
 // Stable: of equal elements, those of the first array come first. Numbers and bool have the order of sort():
 // -0 before +0, NaNs last, or the reverse if `descending`; both inputs must be sorted so. If they are not,

@@ -1,8 +1,8 @@
 // percentile() and median(): order statistics, along an axis or of all elements.
 //
 //     Buffer<float> middle = median(image, {.axis = -1});
-//     Buffer<float> five = percentile(x, {0, 100, 25, 75, 50}, {.axis = 0, .method =
-//     PercentileMethod::Lower});
+//     Buffer<float> quartiles = percentile(x, {25, 50, 75}, {.axis = 0});
+//     Buffer<float> extremes = percentile(x, {0, 100}, {.method = PercentileMethod::Lower});
 //
 // The percentile q of n elements is at the position q / 100 * (n - 1) of the sorted elements, computed with
 // 64 bits after the point; a position within the error of a double from a whole number is that number. At a

@@ -8,12 +8,12 @@
 //
 // Only the device knows how many elements a selection keeps, so there are two forms:
 //
-// - With outputs: buffers or store maps with one axis, of at least as many elements as the input, and a
-// count,
-//   an output of one u32. Does not block and can be recorded. Elements of the outputs after the last one
-//   selected keep their values.
-// - Without: returns buffers of the exact size. Blocks until the number is known, so it cannot be recorded.
-//   Counts first, and needs no temporary of the size of the input.
+// With outputs (buffers or store maps with one axis, of at least as many elements as the input, and a count,
+// which is an output of one u32) a function does not block and can be recorded. Elements of the outputs after
+// the last one selected keep their values.
+//
+// Without outputs it returns buffers of the exact size. It blocks until the number is known, so it cannot be
+// recorded. It counts first, and needs no temporary of the size of the input.
 //
 // Inputs are buffers, maps and lazy expressions of any shape, read in row-major order. Those with outputs run
 // in one pass on the CPU backend and evaluate each element once; otherwise in two passes, which evaluate it
