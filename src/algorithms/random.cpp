@@ -234,8 +234,9 @@ Event uniform(const AnySink& to, const UniformOptions& options) {
         if (wide) {
             for (const Words2& pair : {words.xy(), words.zw()}) {
                 const Value<double> fraction = unit_double(pair);
-                values.push_back(plain ? AnyValue(fraction)
-                                       : min(scaled(fraction, numbers).as<double>(), numbers[2].as<double>()));
+                values.push_back(plain
+                                     ? AnyValue(fraction)
+                                     : min(scaled(fraction, numbers).as<double>(), numbers[2].as<double>()));
             }
             return values;
         }
