@@ -230,8 +230,10 @@ public:
     [[nodiscard]] std::vector<T> read(QueueRef queue) const {
         check_readable(queue);  // before the result is allocated
         if constexpr (std::same_as<T, bool>) {
-            const auto bytes = std::make_unique<bool[]>(size());
-            read_into(std::span<bool>(bytes.get(), size()), queue);
+            // Bytes: memory that nothing has written may have others than 0 and 1, which no bool may have.
+            static_assert(sizeof(bool) == 1);
+            const auto bytes = std::make_unique<unsigned char[]>(size());
+            read_into(std::span<bool>(reinterpret_cast<bool*>(bytes.get()), size()), queue);
             return std::vector<bool>(bytes.get(), bytes.get() + size());
         } else {
             std::vector<T> data(size());
