@@ -243,14 +243,16 @@ TEST(AnyArray, IsSharedOrLocal) {
                   const AnyArray tile = AnyArray::shared(dtype_of<vec2>(), 16);
                   const AnyArray mine = AnyArray::local(dtype_of<vec2>(), 4);
                   EXPECT_EQ(mine.dtype(), dtype_of<vec2>());
-                  tile.store(local_id().x, any(data).load(global_id().x));
+                  const Value<u32> from = global_id().x, to = local_id().x;  // in this order
+                  tile.store(to, any(data).load(from));
                   mine.store(3U, tile.load(0U));
                   any(data).store(1U, mine.load(3U));
               }),
               body_of([](Buff<vec2> data) {
                   Shared<vec2> tile(16);
                   Array<vec2, 4> mine;
-                  tile[local_id().x] = data[global_id().x];
+                  const Value<u32> from = global_id().x, to = local_id().x;
+                  tile[to] = data[from];
                   mine[3] = tile[0];
                   data[1] = mine[3];
               }));
