@@ -16,7 +16,13 @@ using testing::expect_contains;
 template <class T>
 std::vector<T> counted(std::size_t count) {
     std::vector<T> values;
-    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<T>(static_cast<float>(i % 2039)));
+    for (std::size_t i = 0; i < count; ++i) {
+        if constexpr (std::is_integral_v<T>) {
+            values.push_back(static_cast<T>(i % 2039));
+        } else {
+            values.push_back(static_cast<T>(static_cast<float>(i % 2039)));
+        }
+    }
     return values;
 }
 
