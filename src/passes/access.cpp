@@ -315,7 +315,9 @@ private:
 
     void visit_construct(NodeId id) {
         const std::span<const NodeId> parts = fn_.args(id);
-        if (components(fn_.type(id)) == parts.size()) {
+        // The only part of a struct or array may have components of its own.
+        const unsigned count = components(fn_.type(id));
+        if (count > 1 && count == parts.size()) {
             for (unsigned k = 0; k < parts.size(); ++k) put(id, k, value(parts[k]));
         } else {
             put_all(id, all_uniform(parts));

@@ -276,5 +276,27 @@ VOLLEY_DEVICE_TEST(Variable, IndicesOfAllKindsAccessOneArray) {
     expect_same(out.read(0), want);
 }
 
+struct OnlyPlace {
+    vec3 place;
+};
+VOLLEY_STRUCT(OnlyPlace, place)
+
+// The first component is the same in all invocations, the others are not.
+VOLLEY_DEVICE_TEST(Variable, OfAStructWithOneCompositeMember) {
+    constexpr u32 n = 70;
+    Buffer<float> out(n), copy(n);
+    kernel("only_place", [](Buff<float> to, Buff<float> copied, Const<u32> u) {
+        const auto i = global_id().x;
+        Var<OnlyPlace> v = make<OnlyPlace>(make<vec3>(0.F, cast<float>(i), 1.F));
+        to[i] = v.place[u % 3u];
+        const Var<OnlyPlace> w = v;
+        copied[i] = w.place.y;
+    })(out, copy, 4u);
+    std::vector<float> want;
+    for (u32 i = 0; i < n; ++i) want.push_back(static_cast<float>(i));
+    expect_same(out.read(0), want);
+    expect_same(copy.read(0), want);
+}
+
 }  // namespace
 }  // namespace volley
