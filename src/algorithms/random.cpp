@@ -83,8 +83,6 @@ Extent extent_of(std::int64_t begin, std::int64_t count, u64 offset, unsigned pe
     return e;
 }
 
-Words2 halves_of(const Value<u64>& x) { return make<vec<u32, 2>>(cast<u32>(x), cast<u32>(x >> 32U)); }
-
 AnyKernel fill_kernel(const AnySink& to, const Distribution& distribution, const Extent& extent) {
     KernelKey key("random fill");
     key.add(distribution.key.text()).add(extent.whole).add(extent.narrow).add(extent.each);

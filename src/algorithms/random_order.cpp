@@ -29,8 +29,6 @@ constexpr u32 rounds = 24;
 // The high word of the counters of round keys, so that they differ from the blocks of fills.
 constexpr u32 key_counter = 0xffffffff;
 
-Words2 words_of(const Value<u64>& x) { return make<vec<u32, 2>>(cast<u32>(x), cast<u32>(x >> 32U)); }
-
 std::vector<Value<u32>> round_keys(const Words2& seed, const Words2& stream) {
     std::vector<Words4> counters;
     for (u32 block = 0; block < rounds / 4; ++block)
@@ -54,8 +52,8 @@ AnyKernel order_kernel(const AnySink& to) {
     return algorithms::find_kernel(key, [&] {
         return any_kernel("random::permutation", {}, [&](ParameterList& parameters) {
             const StoreElement store = to.declare(parameters);
-            const Words2 seed = words_of(parameters.value<u64>());
-            const Words2 stream = words_of(parameters.value<u64>());
+            const Words2 seed = halves_of(parameters.value<u64>());
+            const Words2 stream = halves_of(parameters.value<u64>());
             const Value<u32> count = parameters.value<u32>();
             const Value<u32> low_bits = parameters.value<u32>(), high_bits = parameters.value<u32>();
             const std::vector<Value<u32>> keys = round_keys(seed, stream);

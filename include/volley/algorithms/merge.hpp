@@ -67,7 +67,7 @@ template <class K, class V>
 VOLLEY_API Event merge(const AnySink& to, const AnySource& a, const AnySource& b,
                        const MergeOptions& options = {});
 /// By a comparison: whether its first element comes before the second. As above else.
-template <class To, Source A, Source B, detail::Comparison Less>
+template <class To, Source A, Source B, lang::Callable Less>
 requires std::convertible_to<const To&, AnySink> Event merge(const To& to, const A& a, const B& b,
                                                              const Less& less,
                                                              const MergeOptions& options = {}) {
@@ -82,7 +82,7 @@ template <Source A, Source B>
                   "volley: merged arrays have one element type: convert with cast<T>(lazy(buffer))");
     return Buffer<source_element_t<A>>(detail::new_merge({.a = a, .b = b}, options).first);
 }
-template <Source A, Source B, detail::Comparison Less>
+template <Source A, Source B, lang::Callable Less>
 [[nodiscard]] Buffer<source_element_t<A>> merge(const A& a, const B& b, const Less& less,
                                                 const MergeOptions& options = {}) {
     using T = source_element_t<A>;
@@ -96,7 +96,7 @@ template <Source A, Source B, detail::Comparison Less>
 VOLLEY_API Event merge_by_key(const AnySink& keys_to, const AnySink& values_to, const AnySource& keys_a,
                               const AnySource& values_a, const AnySource& keys_b, const AnySource& values_b,
                               const MergeOptions& options = {});
-template <class Keys, class Values, Source KA, Source VA, Source KB, Source VB, detail::Comparison Less>
+template <class Keys, class Values, Source KA, Source VA, Source KB, Source VB, lang::Callable Less>
 requires std::convertible_to<const Keys&, AnySink> && std::convertible_to<const Values&, AnySink> Event
 merge_by_key(const Keys& keys_to, const Values& values_to, const KA& keys_a, const VA& values_a,
              const KB& keys_b, const VB& values_b, const Less& less, const MergeOptions& options = {}) {
@@ -116,7 +116,7 @@ template <Source KA, Source VA, Source KB, Source VB>
     return detail::merged_pairs<source_element_t<KA>, source_element_t<VA>>(
         {.a = keys_a, .b = keys_b, .values_a = values_a, .values_b = values_b}, options);
 }
-template <Source KA, Source VA, Source KB, Source VB, detail::Comparison Less>
+template <Source KA, Source VA, Source KB, Source VB, lang::Callable Less>
 [[nodiscard]] SortedPairs<source_element_t<KA>, source_element_t<VA>> merge_by_key(
     const KA& keys_a, const VA& values_a, const KB& keys_b, const VB& values_b, const Less& less,
     const MergeOptions& options = {}) {

@@ -48,7 +48,7 @@ VOLLEY_API Event run_search(const AnySink& to, const AnySource& sorted, const An
 VOLLEY_API Event searchsorted(const AnySink& to, const AnySource& sorted, const AnySource& values,
                               const SearchOptions& options = {});
 /// By a comparison: whether its first element comes before the second. As above else.
-template <class To, Source S, Source V, detail::Comparison Less>
+template <class To, Source S, Source V, lang::Callable Less>
 requires std::convertible_to<const To&, AnySink> Event searchsorted(const To& to, const S& sorted,
                                                                     const V& values, const Less& less,
                                                                     const SearchOptions& options = {}) {
@@ -63,7 +63,7 @@ template <Source S, Source V>
                   "volley: the values have the type of the array: convert with cast<T>(lazy(buffer))");
     return Buffer<std::uint32_t>(detail::new_search(sorted, values, {}, options));
 }
-template <Source S, Source V, detail::Comparison Less>
+template <Source S, Source V, lang::Callable Less>
 [[nodiscard]] Buffer<std::uint32_t> searchsorted(const S& sorted, const V& values, const Less& less,
                                                  const SearchOptions& options = {}) {
     using T = source_element_t<S>;

@@ -64,11 +64,8 @@ struct SelectTest {
     bool runs = false;
 };
 
-/// A lambda or function.
-template <class F>
-concept SelectFunction = lang::HasCall<F> || std::is_function_v<std::remove_pointer_t<F>>;
 template <class P>
-concept SelectPredicate = Source<P> || SelectFunction<P>;
+concept SelectPredicate = Source<P> || lang::Callable<P>;
 
 template <class T, SelectPredicate P>
 [[nodiscard]] SelectTest select_test(const P& predicate) {
@@ -182,7 +179,7 @@ template <detail::SelectOutput To, detail::SelectOutput Count, Source S>
 Event unique(const To& to, const Count& count, const S& from, const SelectOptions& options = {}) {
     return detail::run_copy_if(to, count, from, detail::select_heads<source_element_t<S>>(), options);
 }
-template <detail::SelectOutput To, detail::SelectOutput Count, Source S, detail::SelectFunction Equal>
+template <detail::SelectOutput To, detail::SelectOutput Count, Source S, lang::Callable Equal>
 Event unique(const To& to, const Count& count, const S& from, const Equal& equal,
              const SelectOptions& options = {}) {
     return detail::run_copy_if(to, count, from, detail::select_heads<source_element_t<S>>(equal), options);
@@ -193,7 +190,7 @@ template <Source S>
     using T = source_element_t<S>;
     return Buffer<T>(detail::new_copy_if(from, detail::select_heads<T>(), options));
 }
-template <Source S, detail::SelectFunction Equal>
+template <Source S, lang::Callable Equal>
 [[nodiscard]] Buffer<source_element_t<S>> unique(const S& from, const Equal& equal,
                                                  const SelectOptions& options = {}) {
     using T = source_element_t<S>;
@@ -216,7 +213,7 @@ Event run_length_encode(const Values& values, const Lengths& lengths, const Coun
                                        detail::select_heads<source_element_t<S>>(), options);
 }
 template <detail::SelectOutput Values, detail::SelectOutput Lengths, detail::SelectOutput Count, Source S,
-          detail::SelectFunction Equal>
+          lang::Callable Equal>
 Event run_length_encode(const Values& values, const Lengths& lengths, const Count& count, const S& from,
                         const Equal& equal, const SelectOptions& options = {}) {
     return detail::run_length_encoding(values, lengths, count, from,
@@ -230,7 +227,7 @@ template <Source S>
     std::pair<AnyBuffer, AnyBuffer> runs = detail::new_run_lengths(from, detail::select_heads<T>(), options);
     return {Buffer<T>(std::move(runs.first)), Buffer<std::uint32_t>(std::move(runs.second))};
 }
-template <Source S, detail::SelectFunction Equal>
+template <Source S, lang::Callable Equal>
 [[nodiscard]] EncodedRuns<source_element_t<S>> run_length_encode(const S& from, const Equal& equal,
                                                                  const SelectOptions& options = {}) {
     using T = source_element_t<S>;

@@ -98,10 +98,6 @@ VOLLEY_API Event sort_by_key_compared(const AnySink& keys_to, const AnySink& val
                                                                        const AnyFunction* less,
                                                                        const SortOptions& options);
 
-/// A lambda or function: a comparison, and nothing that an array or options convert to.
-template <class F>
-concept Comparison = lang::HasCall<F> || std::is_function_v<std::remove_pointer_t<F>>;
-
 template <class T, class F>
 [[nodiscard]] AnyFunction comparison(F less) {
     static_assert(std::same_as<lang::function_result_t<F>, bool> &&
@@ -137,32 +133,32 @@ template <Source K, Source V>
 // The same by a comparison, for elements of any type. Stable, in both directions. Each of log2(n) passes
 // moves all elements. Throw TraceError as kernel() does for what the comparison throws.
 
-template <Source S, detail::Comparison F>
+template <Source S, lang::Callable F>
 Event sort(const AnySink& to, const S& from, F less, const SortOptions& options = {}) {
     return detail::sort_compared(to, from, detail::comparison<source_element_t<S>>(std::move(less)), options);
 }
-template <Source S, detail::Comparison F>
+template <Source S, lang::Callable F>
 [[nodiscard]] Buffer<source_element_t<S>> sort(const S& source, F less, const SortOptions& options = {}) {
     const AnyFunction function = detail::comparison<source_element_t<S>>(std::move(less));
     return Buffer<source_element_t<S>>(detail::sorted(source, &function, options));
 }
-template <Source S, detail::Comparison F>
+template <Source S, lang::Callable F>
 Event argsort(const AnySink& to, const S& from, F less, const SortOptions& options = {}) {
     return detail::argsort_compared(to, from, detail::comparison<source_element_t<S>>(std::move(less)),
                                     options);
 }
-template <Source S, detail::Comparison F>
+template <Source S, lang::Callable F>
 [[nodiscard]] Buffer<std::uint32_t> argsort(const S& source, F less, const SortOptions& options = {}) {
     const AnyFunction function = detail::comparison<source_element_t<S>>(std::move(less));
     return Buffer<std::uint32_t>(detail::argsorted(source, &function, options));
 }
-template <Source K, Source V, detail::Comparison F>
+template <Source K, Source V, lang::Callable F>
 Event sort_by_key(const AnySink& keys_to, const AnySink& values_to, const K& keys, const V& values, F less,
                   const SortOptions& options = {}) {
     return detail::sort_by_key_compared(keys_to, values_to, keys, values,
                                         detail::comparison<source_element_t<K>>(std::move(less)), options);
 }
-template <Source K, Source V, detail::Comparison F>
+template <Source K, Source V, lang::Callable F>
 [[nodiscard]] SortedPairs<source_element_t<K>, source_element_t<V>> sort_by_key(
     const K& keys, const V& values, F less, const SortOptions& options = {}) {
     const AnyFunction function = detail::comparison<source_element_t<K>>(std::move(less));

@@ -64,6 +64,10 @@ private:
 
 namespace lang {
 
+/// A lambda or function: nothing that an array or options convert to.
+template <class F>
+concept Callable = HasCall<F> || std::is_function_v<std::remove_pointer_t<F>>;
+
 /// The result type of a lambda as a host type: T for Value<T> and the classes derived from it.
 template <class R>
 struct FunctionResult {
